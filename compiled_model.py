@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol
+from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, overload
 
 import numpy as np
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from .backends.pyopencl_runtime import Bindable, CommandQueue, Image, Runnable
-    from .backends.pyopencl_runtime.inputs import Array, Arrays
+    from .backends.pyopencl_runtime.arrays import Array, Arrays, Given, Outputs
     from .backends.saved_model import Plan
     from .description import Description
     from .dialects.cl import ProgramOp
@@ -27,6 +27,9 @@ if TYPE_CHECKING:
     from .reports.quantization import QuantizationReport
     from .tensor_info import TensorInfo
     from .weights import Weights
+
+
+_T = TypeVar("_T", bound="Given")
 
 
 class Contents(Protocol):
@@ -235,9 +238,20 @@ class CompiledModel:
         """Run by another executable of the same program; call it before the first use."""
         self._make_executable = make_executable
 
-    def run(self, inputs: Arrays) -> list[Array]:
-        """One inference: arrays in, by name or in order; new arrays out, in `outputs`' order."""
-        return self.executable.run(inputs)
+    @overload
+    def run(self, inputs: Arrays, outputs: Sequence[str] | None = None) -> list[Array]: ...
+    @overload
+    def run(self, inputs: Arrays, outputs: Mapping[str, _T]) -> list[_T]: ...
+    def run(self, inputs: Arrays, outputs: Outputs | None = None) -> list[Any]:
+        """Run one inference and wait for it; return the outputs.
+
+        `inputs` are by name or in order: arrays of numpy, of any library with DLPack, or buffers
+        and arrays of pyopencl in the model's context, which kernels read in place.
+
+        `outputs` is a list of names, by default all, for which new arrays are returned. Or it is a
+        mapping of names to such arrays and buffers of the caller, which are filled and returned.
+        """
+        return self.executable.run(inputs, outputs)
 
     def profile(self, inputs: Arrays | None = None, runs: int = 10) -> Profile:
         """Time each command of `runs` inferences on the device: kernels, copies, operations.

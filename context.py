@@ -14,11 +14,12 @@ from xdsl.ir import Attribute, Operation
 
 from .dialects.nn.weights_attr import module_weights, set_module_weights
 from .errors import CloptError
+from .messages.explanations import Explanation
 from .universe import CLOPT_UNIVERSE, all_dialects, with_all_packages
 from .weights import Array, Weights
 
 if TYPE_CHECKING:
-    from .passes.thrift import Thrift
+    from .passes.memory_budget import MemoryBudget
 
 
 @dataclass
@@ -29,10 +30,10 @@ class CloptContext(Context):
     """
 
     weights: Weights = field(default_factory=Weights)
-    explanations: list[str] = field(default_factory=list[str])
+    explanations: list[Explanation] = field(default_factory=list[Explanation])
     """The tables of passes with the option `explain`, in order."""
-    thrift: Thrift | None = None
-    """What a limit on memory asks of the passes; None without one."""
+    budget: MemoryBudget | None = None
+    """The savings that a memory limit requires of the passes; None without a limit."""
 
     def __post_init__(self) -> None:
         if not self._registered_dialects:
@@ -70,7 +71,7 @@ class CloptContext(Context):
             self._registered_dialects.copy(),
             self.weights,
             self.explanations,
-            self.thrift,
+            self.budget,
         )
 
 
@@ -102,12 +103,12 @@ def weights_of(ctx: Context, op: Operation) -> Weights:
     return ctx.weights
 
 
-def thrift_of(ctx: Context) -> Thrift | None:
-    """What a limit on memory asks of the passes; None without one."""
-    return ctx.thrift if isinstance(ctx, CloptContext) else None
+def memory_budget_of(ctx: Context) -> MemoryBudget | None:
+    """Return the memory budget that passes must keep to, or None without a memory limit."""
+    return ctx.budget if isinstance(ctx, CloptContext) else None
 
 
-def explanations_of(ctx: Context) -> list[str]:
+def explanations_of(ctx: Context) -> list[Explanation]:
     """The list to which a pass adds its explanations; CloptError for a plain xDSL context."""
     if isinstance(ctx, CloptContext):
         return ctx.explanations

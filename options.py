@@ -22,7 +22,7 @@ from .messages.arguments import check_type
 
 if TYPE_CHECKING:
     from .backends.pyopencl_runtime import DeviceMemory
-    from .backends.pyopencl_runtime.inputs import Array
+    from .backends.pyopencl_runtime.arrays import Array
     from .dialects.cl.target import Fact, Target
     from .weights import Weights
 

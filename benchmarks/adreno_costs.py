@@ -16,7 +16,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from clopt.dialects import cl, nn
 from clopt.passes.locations import node_name
-from clopt.passes.nn.layout.cost import CostModel
+from clopt.passes.nn.layout.cost import LayoutCostModel
 from clopt.passes.nn.layout.kernels import work_of_region
 
 _ROUNDS = 100
@@ -65,7 +65,7 @@ def layout_work(module: ModuleOp, target: cl.Target) -> Iterator[tuple[str, Layo
         }
     )
     models = [
-        CostModel(facts)
+        LayoutCostModel(facts)
         for facts in (
             bare,
             bare.with_facts({"access_cost": 1.0}),
@@ -78,7 +78,7 @@ def layout_work(module: ModuleOp, target: cl.Target) -> Iterator[tuple[str, Layo
             yield node_name(op), LayoutWork(alone, accesses - alone, elements - alone)
 
 
-def _slots(op: nn.FusedOp, model: CostModel) -> float:
+def _slots(op: nn.FusedOp, model: LayoutCostModel) -> float:
     work, result = work_of_region(op), nn.layout_of(op.results[0])
     pairs = zip(op.body.block.args, op.operands, strict=True)
     time = model.write(nn.tensor_type(work.result), result)

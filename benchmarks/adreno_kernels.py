@@ -17,8 +17,7 @@ from xdsl.passes import ModulePass
 
 from clopt.backends.opencl_c import emit
 from clopt.backends.opencl_c.printer import KernelPrinter
-from clopt.backends.opencl_c.values import Block, If
-from clopt.backends.opencl_c.values import Loop as PrintedLoop
+from clopt.backends.opencl_c.values import Block, CountedLoop, If
 from clopt.backends.programs import program_of
 from clopt.backends.targets import load_target
 from clopt.context import CloptContext
@@ -233,7 +232,7 @@ def loops_of(function: tir.FuncOp, target: cl.Target) -> list[Loop]:
 def _loops(block: Block) -> Iterator[Loop]:
     for item in block.items:
         match item:
-            case PrintedLoop():
+            case CountedLoop():
                 yield Loop(item.extent, tuple(_loops(item.body)), item.bound is not None)
             case If():
                 for side in item.blocks():

@@ -25,7 +25,7 @@ from clopt.dialects.cl import Target, set_target
 from clopt.frontends.onnx import import_onnx
 from clopt.passes.nn.choose import NNChoosePass, choose
 from clopt.passes.nn.mixed_precision import NNMixedPrecisionPass
-from clopt.passes.nn.offload.partition import Node, Partition
+from clopt.passes.nn.offload.partition import NodePlacement, Partition
 from clopt.passes.pipelines import PRECISION, SIMPLIFY
 
 CLASSIFIERS = (
@@ -110,7 +110,7 @@ def reasons(rows: Sequence[Row]) -> Iterator[str]:
             yield f"| {row.network} | {row.precision} | {_operations(same)} | {note} |"
 
 
-def _operations(nodes: Sequence[Node]) -> str:
+def _operations(nodes: Sequence[NodePlacement]) -> str:
     if len(nodes) == 1:
         return f"{nodes[0].operation} ({nodes[0].name})"
     counts = Counter(node.operation for node in nodes)

@@ -36,7 +36,7 @@ from clopt.dialects import clml
 from clopt.dialects.cl import Target, target_of
 from clopt.frontends.onnx import import_onnx
 from clopt.passes.nn.clml.accelerator import CLML
-from clopt.passes.nn.clml.cost import RATES, CommandCosts, Load, load_of
+from clopt.passes.nn.clml.cost import RATES, CommandCosts, CommandWork, work_of_command
 from clopt.passes.nn.offload.chooser import Chooser
 from clopt.passes.pipelines import run_pipeline
 
@@ -113,7 +113,7 @@ class Sample:
 
     case: str
     command: str
-    load: Load
+    load: CommandWork
     microseconds: float
 
 
@@ -232,7 +232,7 @@ def measure(
                 f"{case.name}: {len(times)} times for {len(commands)} commands of CLML."
             )
         samples += (
-            Sample(case.name, op.name, load_of(op), time)
+            Sample(case.name, op.name, work_of_command(op), time)
             for op, time in zip(commands, times, strict=True)
         )
         ratios.append(sum(source.times(case, "off")) / modelled(case, target))

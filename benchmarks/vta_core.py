@@ -21,7 +21,7 @@ import numpy as np
 import pyopencl as cl
 
 from clopt.backends.pyopencl_runtime.devices import Device, find_device
-from clopt.backends.pyopencl_runtime.vta import Accelerator, Region, form_for
+from clopt.backends.pyopencl_runtime.vta import DramRegion, VTADevice, form_for
 from clopt.backends.vta.core import CoreForm
 from clopt.backends.vta.implementation import Implementation
 from clopt.backends.vta.machine_model import time_stream
@@ -215,7 +215,7 @@ def measure(
     config = convolution.config
     context = cl.Context([device.handle])
     queue = cl.CommandQueue(context)
-    vta = Accelerator(context, device, Implementation(config=config, form=form, cores=cores))
+    vta = VTADevice(context, device, Implementation(config=config, form=form, cores=cores))
     rng = np.random.default_rng(0)
     inputs = (convolution.outputs, *config.element_shape(Memory.INP))
     weights = (convolution.blocks**2 * KERNEL**2, *config.element_shape(Memory.WGT))
@@ -225,7 +225,7 @@ def measure(
     dram = make_dram(config, {Memory.INP: inp, Memory.WGT: wgt, Memory.OUT: out})
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     regions = {
-        memory: Region(cl.Buffer(context, flags, hostbuf=array))
+        memory: DramRegion(cl.Buffer(context, flags, hostbuf=array))
         for memory, array in dram.items()
         if array.size
     }

@@ -1,4 +1,4 @@
-"""Names that nothing has yet."""
+"""Unused names for symbols and kernels."""
 
 from __future__ import annotations
 
@@ -7,6 +7,6 @@ from itertools import chain, count
 
 
 def free_name(name: str, taken: Container[str]) -> str:
-    """`name`, or `name` and the first number with which it is not taken."""
+    """Return `name`, or `name_1`, `name_2`, … if `taken` contains it."""
     numbered = (f"{name}_{i}" for i in count(1))
     return next(free for free in chain([name], numbered) if free not in taken)

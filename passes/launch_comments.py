@@ -1,4 +1,4 @@
-"""The part of a kernel's comment that counts its launches."""
+"""The launch count in a kernel's comment."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ _COUNT = re.compile(r", in \d+ launches$")
 
 
 def with_launches(comment: str, launches: int) -> str:
-    """A comment, with the number of launches if there are several."""
+    """Return `comment` with ", in N launches" appended if there are several launches."""
     return f"{comment}, in {launches} launches" if launches > 1 else comment
 
 
 def without_launches(comment: str) -> str:
-    """A comment without the number that `with_launches` added."""
+    """Return `comment` without the count that `with_launches` appended."""
     return _COUNT.sub("", comment)

@@ -1,4 +1,4 @@
-"""Names of nodes for messages and comments."""
+"""Node names for messages and comments."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from ..dialects.node_names import named_node
 
 
 def node_name(op: Operation) -> str:
-    """The name that the model's author gave the node of `op`, else the operation's own name.
+    """Return the name that the model's author gave the node of `op`, else the operation's name.
 
-    It is for people: what cannot be seen in it is escaped, and a long one is cut.
+    The result is meant for display: invisible characters are escaped and long names are truncated.
     """
     return named_node(op) or op_name(op)
 
 
 def op_name(op: Operation) -> str:
-    """The name of an operation, even if its dialect is not registered."""
+    """Return the name of an operation, even if its dialect is not registered."""
     return op.op_name.data if isinstance(op, UnregisteredOp) else op.name
 
 
 def kind_of(op: Operation) -> str:
-    """The function that an operation of several computes: the `add` of a binary; else empty."""
+    """Return the function that an operation's `kind` selects, such as `add`; "" without a kind."""
     kind = op.properties.get("kind")
     if not isinstance(kind, EnumAttribute):
         return ""

@@ -1,8 +1,8 @@
-"""Lower a module to the fastest plan whose intermediate results stay within a limit.
+"""Lower a module to its fastest plan whose intermediate results stay within a limit.
 
-The passes offer savings (`Thrift`): choices that take fewer bytes and more time than those that
-they made. Where the finished program is above the limit, the cheapest savings that bring each of
-its commands below are taken, and the passes run again, until nothing is above.
+Passes offer savings to a `MemoryBudget`: alternatives to their choices that take fewer bytes and
+more time. While the finished program exceeds the limit, the cheapest savings that bring each of its
+commands below the limit are taken and the passes run again.
 """
 
 from __future__ import annotations
@@ -22,25 +22,27 @@ from ..dialects.cl.placement import Extent, extent
 from ..dialects.remarks import add_remarks
 from ..errors import CloptError
 from .locations import node_name
-from .thrift import Saving, Thrift
+from .memory_budget import MemoryBudget, Saving
 
 _MOST_NODES = 4
-"""The most nodes that a sentence names."""
+"""Longest list of node names in a message."""
 
 _MOST_TRIALS = 6
-"""Savings, those that cost most time, without which a plan is tried in the end."""
+"""Number of savings, the slowest first, that are tentatively undone in the end; each trial lowers
+the module once.
+"""
 
 
 def lower_within(
     ctx: CloptContext, module: ModuleOp, limit: int, lower: Callable[[], None]
 ) -> None:
-    """Let `lower` lower `module` to planned programs of at most `limit` bytes of memory.
+    """Lower `module` with `lower` to planned programs of at most `limit` bytes of memory.
 
-    The limit is for the arenas and the intermediate results outside of them, not for weights,
-    inputs and outputs. Raises CloptError, with the least that is possible, where that is more.
+    The limit covers the arenas and intermediate results outside of them, not weights, inputs and
+    outputs. If it cannot be met, raise CloptError with the smallest size that can.
     """
     if limit < 0:
-        raise CloptError(f"a memory limit is a number of bytes, not {limit:,}.")
+        raise CloptError(f"a memory limit must be a number of bytes >= 0, got {limit:,}.")
     plans = _Plans(ctx, module, lower)
     taken, least = frozenset[Saving](), limit
     try:
@@ -52,16 +54,16 @@ def lower_within(
                 usage = plans.lower(taken)
         if least > limit:
             raise _impossible(usage, limit)
-        taken = _without_spare(plans, taken, limit)
+        taken = _without_superfluous(plans, taken, limit)
     finally:
-        ctx.thrift = None
+        ctx.budget = None
     if taken:
         add_remarks(module, [_remark(taken, limit)])
 
 
 @dataclass
 class _Plans:
-    """Lowers a module as often as is asked for, with other savings each time."""
+    """A module that is lowered repeatedly from its original state, with different savings."""
 
     ctx: CloptContext
     module: ModuleOp
@@ -71,25 +73,28 @@ class _Plans:
         _name_nodes(self.module)
         self.pristine, self.explained = self.module.clone(), len(self.ctx.explanations)
         self.offers = frozenset[Saving]()
-        """The savings that nothing was made of in the last plan."""
+        """The savings that the last plan did not make."""
 
     def lower(self, taken: frozenset[Saving]) -> _Usage:
-        """The memory of the plan with these savings, which is in the module from then on."""
+        """Lower the module with the savings `taken`; return the largest program's memory.
+
+        The module then holds this plan.
+        """
         fresh = self.pristine.clone()
         self.module.attributes = fresh.attributes
         self.module.detach_region(0).drop_all_references()
         self.module.add_region(fresh.detach_region(0))
-        # What is explained is explained of the last plan.
+        # Explanations describe the last plan alone.
         del self.ctx.explanations[self.explained :]
-        self.ctx.thrift = Thrift(taken)
+        self.ctx.budget = MemoryBudget(taken)
         self.run()
-        self.offers = frozenset(self.ctx.thrift.offers.values())
+        self.offers = frozenset(self.ctx.budget.offers.values())
         programs = [op for op in self.module.ops if isinstance(op, cl.ProgramOp)]
         return max(map(_Usage, programs), key=lambda usage: usage.bytes)
 
 
 def _name_nodes(module: ModuleOp) -> None:
-    """Name the operations of networks that have no node, so that savings can tell them apart."""
+    """Name the operations without a node name, so that savings can tell them apart."""
     for network in nn.networks_of(module):
         for number, op in enumerate(network.body.block.ops):
             if isinstance(op.location, UnknownLoc):
@@ -104,33 +109,33 @@ class _Usage:
 
     @cached_property
     def bytes(self) -> int:
-        """All arenas, and what lies outside of them."""
+        """Return the bytes of all arenas and of the values outside of them."""
         arenas = (op for op in self.program.body.block.ops if isinstance(op, cl.ArenaOp))
         return sum(byte_count(op.result.type) for op in arenas) + self._outside
 
     @cached_property
     def live(self) -> list[int]:
-        """The bytes in use at each command; what lies in no arena is always there."""
+        """Return the live bytes at each command; values outside of arenas are always live."""
         sizes: list[dict[Extent, int]] = [{} for _ in self._names]
         places = cl.parts(self.program)
         for value, life in self._lives.items():
             if not isinstance(value.owner, cl.AllocOp):
                 place = extent(value, places[value])
                 for time in range(life.first, life.last + 1):
-                    # One that is computed in place of another has the same bytes.
+                    # Values computed in place share one extent, which counts once.
                     sizes[time][place] = place.end - place.begin
-        return [sum(each.values()) + self._outside for each in sizes]
+        return [sum(extents.values()) + self._outside for extents in sizes]
 
     @cached_property
     def nodes(self) -> list[dict[str, None]]:
-        """For each command its node, and those whose results are in memory."""
-        found: list[dict[str, None]] = [{name: None} for name in self._names]
+        """Return, for each command, its node and the nodes whose results are live there."""
+        live: list[dict[str, None]] = [{name: None} for name in self._names]
         for value, life in self._lives.items():
             is_always = isinstance(value.owner, cl.AllocOp)
-            times = range(len(found)) if is_always else range(life.first, life.last + 1)
+            times = range(len(live)) if is_always else range(life.first, life.last + 1)
             for time in times:
-                found[time][self._names[life.first]] = None
-        return found
+                live[time][self._names[life.first]] = None
+        return live
 
     @cached_property
     def _names(self) -> list[str]:
@@ -153,41 +158,44 @@ class _Usage:
 def _more_savings(
     usage: _Usage, offers: frozenset[Saving], limit: int
 ) -> tuple[frozenset[Saving], int]:
-    """The cheapest offers that bring the commands below the limit, by their estimates.
+    """Return the cheapest offers estimated to bring every command below `limit`, and a limit.
 
-    Where there are none for a command, the limit rises to what the command needs.
+    The returned limit is raised to what a command needs if no offer helps that command.
     """
     reachable = limit
     over = {time: live - limit for time, live in enumerate(usage.live) if live > limit}
     if not over:
-        # The values are no problem, but their places are.
+        # The live values fit; fragmentation of the arenas makes up the rest.
         over = {usage.live.index(max(usage.live)): usage.bytes - limit}
-    found: set[Saving] = set()
+    chosen: set[Saving] = set()
     for time in sorted(over, key=lambda time: (-over[time], time)):
         helpful = [saving for saving in offers if saving.helps(usage.nodes[time])]
-        needed = over[time] - sum(s.bytes for s in helpful if s in found)
+        needed = over[time] - sum(s.bytes for s in helpful if s in chosen)
         if needed > 0:
-            found |= cheapest([saving for saving in helpful if saving not in found], needed)
+            chosen |= cheapest([saving for saving in helpful if saving not in chosen], needed)
         if not helpful:
             reachable = max(reachable, limit + over[time])
-    return frozenset(found), reachable
+    return frozenset(chosen), reachable
 
 
 def cheapest(offers: Iterable[Saving], needed: int) -> set[Saving]:
-    """Offers of `needed` bytes together, or all: those with the least time for each byte first."""
-    order = sorted(offers, key=lambda s: (s.microseconds / s.bytes, s.means.name, s.node))
-    found: list[Saving] = []
+    """Return offers that save `needed` bytes together, or all if they do not suffice.
+
+    Offers with the least time per byte come first; superfluous ones are then dropped.
+    """
+    order = sorted(offers, key=lambda s: (s.microseconds / s.bytes, s.kind.name, s.node))
+    chosen: list[Saving] = []
     for saving in order:
-        if sum(s.bytes for s in found) < needed:
-            found.append(saving)
-    for saving in _by_time(found):
-        if sum(s.bytes for s in found) - saving.bytes >= needed:
-            found.remove(saving)
-    return set(found)
+        if sum(s.bytes for s in chosen) < needed:
+            chosen.append(saving)
+    for saving in _by_time(chosen):
+        if sum(s.bytes for s in chosen) - saving.bytes >= needed:
+            chosen.remove(saving)
+    return set(chosen)
 
 
-def _without_spare(plans: _Plans, taken: frozenset[Saving], limit: int) -> frozenset[Saving]:
-    """The savings without those that the limit does not need; the plan with them is made."""
+def _without_superfluous(plans: _Plans, taken: frozenset[Saving], limit: int) -> frozenset[Saving]:
+    """Return `taken` without savings that the limit does not need, and leave that plan made."""
     kept, is_made = taken, True
     for saving in _by_time(taken)[:_MOST_TRIALS]:
         is_made = plans.lower(kept - {saving}).bytes <= limit
@@ -199,13 +207,15 @@ def _without_spare(plans: _Plans, taken: frozenset[Saving], limit: int) -> froze
 
 
 def _by_time(savings: Iterable[Saving]) -> list[Saving]:
-    return sorted(savings, key=lambda s: (-s.microseconds, s.means.name, s.node))
+    """Return `savings`, the slowest first."""
+    return sorted(savings, key=lambda s: (-s.microseconds, s.kind.name, s.node))
 
 
 def _impossible(usage: _Usage, limit: int) -> CloptError:
+    """Return the error for a limit that no plan meets."""
     busiest = usage.live.index(max(usage.live))
     node, *others = _quoted(usage.nodes[busiest])
-    live = f", where results of {', '.join(others)} are live, too" if others else ""
+    live = f", where results of {', '.join(others)} are also live" if others else ""
     return CloptError(
         f"the memory limit of {limit:,} bytes is too low: intermediate results need at least "
         f"{usage.bytes:,} bytes, at {node}{live}; raise the limit, use smaller inputs or "
@@ -214,18 +224,19 @@ def _impossible(usage: _Usage, limit: int) -> CloptError:
 
 
 def _remark(taken: frozenset[Saving], limit: int) -> str:
-    """What a plan gives for its memory."""
-    names = [f"{saving.node} ({saving.means.value})" for saving in _by_time(taken)]
+    """Return the remark that lists the savings and the time that they cost."""
+    names = [f"{saving.node} ({saving.kind.value})" for saving in _by_time(taken)]
     shown = ", ".join(names[:_MOST_NODES])
     more = f" and {len(names) - _MOST_NODES} more" if len(names) > _MOST_NODES else ""
     time = sum(saving.microseconds for saving in taken)
     return (
-        f"for at most {limit:,} bytes of intermediate results, these take less memory and, by the "
-        f"model, {time:.0f} us longer: {shown}{more}"
+        f"to keep intermediate results within {limit:,} bytes, these nodes use less memory and "
+        f"take an estimated {time:.0f} us longer: {shown}{more}"
     )
 
 
 def _quoted(nodes: Iterable[str]) -> list[str]:
+    """Return at most `_MOST_NODES` names, then the number of the others."""
     names = list(nodes)
     more = [f"{len(names) - _MOST_NODES} more nodes"] if len(names) > _MOST_NODES else []
     return [*names[:_MOST_NODES], *more]

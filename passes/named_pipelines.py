@@ -1,4 +1,4 @@
-"""The named pipelines as passes, for drivers that know only passes, such as a stock `xdsl-opt`."""
+"""The named pipelines as passes, for drivers that accept only passes, such as `xdsl-opt`."""
 
 from __future__ import annotations
 
@@ -11,48 +11,48 @@ from xdsl.passes import ModulePass
 from .pipelines import PIPELINES, apply_within
 
 PREFIX = "clopt-"
-"""Begins their names, since names of passes are shared with other packages."""
+"""Prefix of the passes' names, since `xdsl-opt` shares one namespace between packages."""
 
 
 @dataclass(frozen=True)
 class NamedPipeline(ModulePass):
-    """A pipeline that is one pass; `clopt` itself runs, times and prints its passes one by one."""
+    """A pipeline as a single pass; `clopt` itself runs, times and prints its passes one by one."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         apply_within(ctx, op, PIPELINES[self.name.removeprefix(PREFIX)])
 
 
 class SimplifyPipeline(NamedPipeline):
-    """The pipeline `simplify`: constants and batch norms are folded, activations in one form."""
+    """The pipeline `simplify`: fold constants and batch norms, canonicalise activations."""
 
     name = "clopt-simplify"
 
 
 class FusePipeline(NamedPipeline):
-    """The pipeline `fuse`: accelerators' parts and layouts are chosen, and a region each kernel."""
+    """The pipeline `fuse`: choose accelerators and layouts, then form one region per kernel."""
 
     name = "clopt-fuse"
 
 
 class LowerPipeline(NamedPipeline):
-    """The pipeline `lower`: from regions to queue programs with naive kernels."""
+    """The pipeline `lower`: turn regions into queue programs with naive kernels."""
 
     name = "clopt-lower"
 
 
 class SchedulePipeline(NamedPipeline):
-    """The pipeline `schedule`: each kernel gets its plan and its final loops."""
+    """The pipeline `schedule`: give each kernel a plan and its final loops."""
 
     name = "clopt-schedule"
 
 
 class MemoryPipeline(NamedPipeline):
-    """The pipeline `memory`: the order of the commands, and places for intermediate values."""
+    """The pipeline `memory`: order the commands and place intermediate values in memory."""
 
     name = "clopt-memory"
 
 
 class OpenCLPipeline(NamedPipeline):
-    """The pipeline `opencl`: all of it, from a network to programs that a backend takes."""
+    """The pipeline `opencl`: all stages, from a network to programs that a backend can emit."""
 
     name = "clopt-opencl"

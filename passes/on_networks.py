@@ -1,4 +1,4 @@
-"""xDSL's own clean-up passes, for the networks of a module alone."""
+"""xDSL's clean-up passes, restricted to the networks of a module."""
 
 from __future__ import annotations
 
@@ -14,28 +14,31 @@ from ..dialects import nn
 
 
 class CanonicalizeNetworks(CanonicalizePass):
-    """`canonicalize`, which leaves functions that are no networks as they are."""
+    """`canonicalize`, applied only to functions that are networks."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         _on_networks(super().apply, ctx, op)
 
 
 class CSEOfNetworks(CommonSubexpressionElimination):
-    """`cse`, which leaves functions that are no networks as they are."""
+    """`cse`, applied only to functions that are networks."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         _on_networks(super().apply, ctx, op)
 
 
 class DCEOfNetworks(DeadCodeElimination):
-    """`dce`, which leaves functions that are no networks as they are."""
+    """`dce`, applied only to functions that are networks."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         _on_networks(super().apply, ctx, op)
 
 
 def _on_networks(run: Callable[[Context, ModuleOp], None], ctx: Context, module: ModuleOp) -> None:
-    """Move each network into a module of its own, which xDSL's passes take, and back again."""
+    """Run `run` on each network in a module of its own, then move the network back.
+
+    xDSL's passes work on whole modules and would rewrite an embedder's functions.
+    """
     for function in nn.networks_of(module):
         block, following = module.body.block, function.next_op
         function.detach()

@@ -1,4 +1,4 @@
-"""Lays arrays out in memory: in blocks, permuted, with zeros in the tails."""
+"""Packing of arrays: blocked, permuted and zero-padded layouts."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ..errors import CloptError
 
 
 def pack(array: Array, layout: AffineMap, shape: Sequence[int]) -> Array:
-    """`packed[layout(i)] = array[i]`, zeros elsewhere; `shape` is the packed shape.
+    """Return `packed` of `shape` with `packed[layout(i)] = array[i]` and zeros elsewhere.
 
-    Each result of the layout is a dimension, or a dimension `floordiv` or `mod` a constant, and the
-    results of one dimension together number its elements. This covers blocking, padding and
-    permuting; any other map raises CloptError.
+    Each result of `layout` is a dimension, or a dimension `floordiv` or `mod` a constant, and the
+    results of one dimension together enumerate its elements. This covers blocking, padding and
+    permuting. Raise CloptError for any other map.
     """
     refusal = CloptError(f"{layout} does not lay {array.shape} out as {tuple(shape)}")
     if len(layout.results) != len(shape):
@@ -28,12 +28,12 @@ def pack(array: Array, layout: AffineMap, shape: Sequence[int]) -> Array:
     blocks: list[int] = []
     padding: list[tuple[int, int]] = []
     for dim, size in enumerate(array.shape):
-        mine = coarsest_first(parts, dim)
-        sizes = [shape[i] for i in mine]
-        if any(parts[i].step != prod(sizes[n + 1 :]) for n, i in enumerate(mine)):
+        results = coarsest_first(parts, dim)
+        sizes = [shape[i] for i in results]
+        if any(parts[i].step != prod(sizes[n + 1 :]) for n, i in enumerate(results)):
             raise refusal
         padding.append((0, prod(sizes) - size))
-        order += mine
+        order += results
         blocks += sizes
     if len(order) != len(shape) or any(after < 0 for _, after in padding):
         raise refusal
@@ -43,8 +43,11 @@ def pack(array: Array, layout: AffineMap, shape: Sequence[int]) -> Array:
 
 
 def _part(expr: AffineExpr, size: int) -> Part:
-    """The part of a dimension that a result of a layout takes; CloptError if it is no block."""
+    """Return the part of a dimension that a layout's result selects.
+
+    Raise CloptError if the expression is not a block of a dimension.
+    """
     part = layout_part(expr)
     if part is None or part.block not in (None, size):
-        raise CloptError(f"a layout takes dimensions apart, {expr} does more")
+        raise CloptError(f"a result of a layout must be a block of one dimension, got {expr}")
     return part

@@ -1,4 +1,4 @@
-"""From the text of a pipeline to passes; named pipelines are written like passes."""
+"""Parsing of pipelines; named pipelines are written like passes."""
 
 from __future__ import annotations
 
@@ -17,20 +17,23 @@ PassFactories: TypeAlias = Mapping[str, Callable[[], type[ModulePass]]]
 
 
 def parse_passes(text: str, available: PassFactories, argument: str) -> tuple[ModulePass, ...]:
-    """Return the passes that `text` names, in order; a named pipeline stands for its passes.
+    """Return the passes that `text` names, in order, with named pipelines expanded.
 
-    `argument` is where the user wrote the text, for messages.
+    `argument` is the option that holds the text, for messages. Raise CloptError if `text` is not a
+    pipeline or names an unknown pass.
     """
     try:
         specs = tuple(parse_pipeline(text))
     except ArgSpecParseError as error:
         reason = str(error).strip().rsplit("\n", 1)[-1].strip(" ^-")
         raise CloptError(f'{argument} "{text}": this is not a pipeline: {reason}.') from error
-    return tuple(each for spec in specs for each in _expand(spec, available, argument))
+    return tuple(pass_ for spec in specs for pass_ in _expand(spec, available, argument))
 
 
 def _expand(spec: ArgSpec, available: PassFactories, argument: str) -> Iterable[ModulePass]:
-    from .pipelines import PIPELINES  # and so all passes
+    # Imported here: it imports every pass, which takes longer than listing their names.
+    """Return the passes that one element of a pipeline stands for."""
+    from .pipelines import PIPELINES
 
     if spec.name in PIPELINES:
         if spec.parameters:
@@ -41,6 +44,6 @@ def _expand(spec: ArgSpec, available: PassFactories, argument: str) -> Iterable[
             return (available[spec.name]().from_spec(spec),)
         except ValueError as error:
             raise CloptError(f'{argument} "{spec}": {str(error).rstrip(".")}.') from error
-    known = [*available, *PIPELINES]
-    hint = did_you_mean(spec.name, known, "clopt --list-passes shows them all.")
+    names = [*available, *PIPELINES]
+    hint = did_you_mean(spec.name, names, "clopt --list-passes shows them all.")
     raise CloptError(f"{argument}: there is no pass or pipeline called {spec.name}; {hint}")

@@ -1,4 +1,4 @@
-"""The named pipelines: their passes, and the reason for each pass's place."""
+"""The named pipelines, with the reason for the position of each pass."""
 
 from __future__ import annotations
 
@@ -54,17 +54,18 @@ from .verify import VerifyPass
 _log = logging.getLogger(__name__)
 
 SIMPLIFY: tuple[ModulePass, ...] = (
-    # A network that calls another is one program.
+    # A network that calls another network compiles to one program.
     NNInlineCallsPass(),
-    # Before anything changes: passes below take a network for a function that is theirs alone.
+    # Before anything changes: the passes below may rewrite all of a network, so an embedder's
+    # operations must be in functions of their own by then.
     NNOutlineIslandsPass(),
-    # Operations on weights alone run here, once, and not at every inference.
+    # Computes operations on weights once, not at every inference.
     NNFoldConstantsPass(keep_quantized=True),
-    # Before activations are recognised: a batch norm must still follow its convolution directly.
+    # Before activations are recognised: a batch norm must still directly follow its convolution.
     NNFoldBatchNormPass(),
-    # Exporters spell activations as chains and leave identities: this brings each into one form.
+    # Exporters spell activations as chains and leave identities; this restores one form.
     CanonicalizeNetworks(),
-    # Equal subgraphs are easier to see in one form.
+    # After canonicalisation: more subgraphs are equal in one form.
     CSEOfNetworks(),
     # Canonicalisation may have brought constants together.
     NNFoldConstantsPass(keep_quantized=True),
@@ -73,52 +74,56 @@ SIMPLIFY: tuple[ModulePass, ...] = (
 )
 
 INTEGERS: tuple[ModulePass, ...] = (
-    # While constants are still integers.
+    # Needs constants that are still integers.
     NNIntegerProductsPass(),
-    # The weights of products that stay in floats.
+    # Dequantises the weights of products that stay in floating point.
     NNFoldConstantsPass(),
-    # What floats read needs no integers. Steps join weights that are floats by now.
+    # After that folding: quantisation steps are merged into weights that are floats by now, and
+    # values that only floats read need no integers.
     NNFakeQuantizePass(),
     DCEOfNetworks(),
     VerifyPass(),
 )
-"""Passes on quantised networks. Before `nn-mixed-precision`, which rounds constants to half."""
+"""Passes on quantised networks.
+
+They run before `nn-mixed-precision`, which rounds constants to half.
+"""
 
 PRECISION: tuple[ModulePass, ...] = (
     # After `simplify`: batch norms fold in the precision of the model, and a norm or activation
-    # that is one operation keeps its intermediate values out of memory. Before `fuse`: a cast joins
-    # a kernel, and the fusion depends on the types that are stored.
+    # that is a single operation keeps its intermediate values out of memory. Before `fuse`: casts
+    # are fused into kernels, and fusion depends on the stored types.
     NNMixedPrecisionPass(),
-    # Weights that are stored as half have left those of the model dead.
+    # The model's weights are dead once half copies replace them.
     DCEOfNetworks(),
     VerifyPass(),
 )
-"""Does nothing unless it is given a precision."""
+"""Passes that do nothing unless a precision is set."""
 
 CHOOSE: tuple[ModulePass, ...] = (
-    # Who computes each value, our kernels or an accelerator, and its layout: one choice, over the
-    # forms that our kernels really have. After `nn-mixed-precision`, since a graph has one element
-    # type. Forms kernels with values in texels on devices with textures; the passes below see only
-    # operations that stay plain.
+    # Chooses each value's producer (a kernel or an accelerator) and its layout together, over the
+    # forms that the kernels have after fusion. After `nn-mixed-precision`, since a graph has one
+    # element type. On devices with textures it forms the kernels whose values are texels; the
+    # passes below see only the remaining plain operations.
     NNChoosePass(),
     NNFoldRelayoutsPass(),
 )
 
 REGIONS: tuple[ModulePass, ...] = (
-    # A 1x1 convolution is a matrix product and gets the schedules of one.
+    # A 1x1 convolution is a matrix product and should get a matrix product's schedules.
     NNConvToMatmulPass(),
-    # On GPUs that multiply panels, which want as many rows as there are.
+    # Merges batch dimensions into rows: GPU schedules multiply panels of many rows.
     NNFlattenProductsPass(),
-    # Before the passes that form kernels one product at a time.
+    # Before the passes that form one kernel for each product.
     NNJoinAttentionPass(),
-    # Attention multiplies by a transposed operand; its rows should be contiguous.
+    # Attention multiplies by a transposed operand, whose rows should be contiguous.
     NNSplitTransposesPass(),
-    # Vector loads want the border of a convolution's input in memory.
+    # Vector loads cannot test each lane, so the border of a convolution's input goes to memory.
     NNSplitPaddingPass(),
-    # A reshape between a kernel and its epilogue would keep them apart.
+    # A reshape between a product and its epilogue would prevent their fusion.
     NNSinkReshapesPass(),
     DCEOfNetworks(),
-    # One region, one kernel: after this, only constants and reshapes are outside of regions.
+    # Each region becomes one kernel; only constants and reshapes stay outside of regions.
     NNFusePass(),
     VerifyPass(),
 )
@@ -126,56 +131,56 @@ REGIONS: tuple[ModulePass, ...] = (
 FUSE = CHOOSE + REGIONS
 
 LOWER: tuple[ModulePass, ...] = (
-    # The program decides which regions need a kernel: equal ones share one, and slices and
-    # concatenations without one are places in memory.
+    # Decides which regions need a kernel: equal regions share one, and slices and concatenations
+    # may become parts of another value's memory.
     NNToCLPass(),
-    # Loops are made only of the kernels that are left, once for each.
+    # Lowers each remaining kernel once.
     NNToTIRPass(),
-    # The bodies of kernels are most of a module from here on; `schedule` checks its results.
+    # Kernel bodies are most of a module from here on, and `schedule` verifies them at its end.
     VerifyPass(bodies=False),
 )
 
 SCHEDULE: tuple[ModulePass, ...] = (
-    # While kernels are naive: one of two has other stages, and gets a plan of its own.
+    # Needs naive kernels: a joined kernel has other stages than its parts and gets its own plan.
     TIRJoinStripsPass(),
-    # Decides how each kernel runs on the device, and notes that as a plan.
+    # Chooses how each kernel runs on the device and records it as a plan.
     TIRChoosePlanPass(),
-    # Gives each loop the place of the plan: vector, registers, work-items.
+    # Maps each loop as planned: vectorised, unrolled into registers, or bound to work-items.
     TIRApplyPlanPass(),
-    # Plans may keep partial results in global memory, which only another launch can read.
+    # Plans may keep partial results in global memory, which only a later launch can read.
     TIRSplitKernelsPass(),
-    # The kernels that this makes are naive and get plans like any other.
+    # The split kernels are naive and get plans like any other kernel.
     TIRChoosePlanPass(),
     TIRApplyPlanPass(),
-    # Kernels may have asked for constants in another layout; from here on types agree again.
+    # Plans may need constants in another layout; from here on the types agree again.
     CLPackConstantsPass(),
-    # Blocks dissolve into plain loops, guards and initial values; this fixes the launch grids.
+    # Lowers blocks to plain loops, guards and initial values, which fixes the launch grids.
     TIRLowerBlocksPass(),
-    # Tests of borders are conditions of their own only now; a CPU runs them outside of its loops.
+    # After blocks: border tests are separate conditions only now. A CPU hoists them out of loops.
     TIRHoistGuardsPass(),
-    # Wherever functions stand by now, each is computed once.
+    # After every pass that copies operations, so that each erf is expanded once.
     TIRExpandErfPass(),
-    # Loops are final now, so a long f16 sum can be cut where that costs least.
+    # Needs final loops, to split a long f16 sum where that costs least.
     TIRWidenF16AccumulatorsPass(),
-    # Loops are final here, too, and so is what lies side by side in memory. Before the accesses of
-    # single bytes become texels.
+    # Needs final loops and memory order, to find adjacent bytes. Before accesses of single bytes
+    # become texels.
     TIRFormDotsPass(),
-    # Last, since it needs final layouts and indices: accesses to packed values become texels.
+    # Needs final layouts and indices: accesses to packed values become texel accesses.
     TIRLowerTexturesPass(),
-    # The work of each kernel is final, and so are its loops, which joint kernels put together.
+    # Last: joint kernels concatenate the final loops of their parts.
     TIRJoinKernelsPass(),
     VerifyPass(),
 )
 
 MEMORY: tuple[ModulePass, ...] = (
-    # Needs final kernels: proves which input an output may overwrite.
+    # Needs final kernels, to prove which input an output may overwrite.
     TIRMarkInPlacePass(),
-    # Before places, since fewer bytes live at once help any plan.
+    # Before planning: lower peak liveness helps any plan.
     CLReorderPass(),
-    # After every pass that adds values or changes their types, sizes or order: places are final.
+    # After every pass that adds values or changes their types, sizes or order: offsets are final.
     CLPlanMemoryPass(),
-    # Also checks the plan: values that are live at once share no bytes. The passes above leave the
-    # bodies of kernels as they are, and those are most of a module.
+    # Also verifies the plan: values that are live at once share no bytes. Kernel bodies, most of a
+    # module, are skipped because the passes above do not change them.
     VerifyPass(bodies=False),
 )
 
@@ -190,23 +195,23 @@ PIPELINES: dict[str, tuple[ModulePass, ...]] = {
 
 
 def _unverified(passes: Sequence[ModulePass]) -> tuple[ModulePass, ...]:
-    return tuple(each for each in passes if not isinstance(each, VerifyPass))
+    return tuple(pass_ for pass_ in passes if not isinstance(pass_, VerifyPass))
 
 
-# Verifiers took a tenth of compiling when they ran at the end of every stage: here they run once
-# over the operations of the network and once over the finished program with its kernels.
+# Verifying at the end of every stage took a tenth of the compile time. This verifies twice: the
+# network's operations after `fuse`, and the finished program with its kernels.
 _COMPILE = (
     *_unverified(SIMPLIFY + INTEGERS + PRECISION),
     *FUSE,
     *_unverified(LOWER + SCHEDULE + MEMORY),
     VerifyPass(),
 )
-"""The passes of `opencl` as `clopt.compile` and the tools beside `clopt` run them."""
+"""The passes of `opencl` as `clopt.compile` and the tools other than `clopt` run them."""
 
 
 @dataclass(frozen=True)
 class Tuning:
-    """The tuning databases, and the device that runs: for passes that choose."""
+    """The tuning databases and the device they apply to, for passes that choose."""
 
     tuning: tuple[str, ...] = ()
     places: tuple[str, ...] = ()
@@ -229,13 +234,15 @@ def run_pipeline(
 ) -> None:
     """Apply the pipeline `name` to `module` in place; `callback` is called between passes.
 
-    Of `opencl`, the passes before `nn-choose` and those behind `fuse` are verified together, at the
-    end; `clopt -p opencl` verifies each stage.
-    `precision` is passed to `nn-mixed-precision`, if the pipeline has it. With
-    `explain` passes add the choices of graphs and of layouts to the context's `explanations`.
-    `plans` is the file of plans for `tir-choose-plan`, `tuning` the databases for that, for
-    `tir-join-strips` and for `nn-choose`. `memory_limit` is that of `apply_within`.
-    `until` is the first pass that is not applied, with all that follow.
+    The stages of `opencl` are verified after `fuse` and at the end; `clopt -p opencl` verifies
+    every stage. The arguments configure the passes that the pipeline contains:
+
+    - `precision` is the option of `nn-mixed-precision`.
+    - `explain` makes passes add their choices of graphs and layouts to `ctx.explanations`.
+    - `plans` is the file of plans for `tir-choose-plan`.
+    - `tuning` names the databases for `tir-choose-plan`, `tir-join-strips` and `nn-choose`.
+    - `memory_limit` limits intermediate results, in bytes (see `apply_within`).
+    - `until` ends the pipeline before the first pass of this class.
     """
 
     def configured(pass_: ModulePass) -> ModulePass:
@@ -268,20 +275,20 @@ def apply_within(
     memory_limit: int | None = None,
     callback: PassPipelineCallbackType | None = None,
 ) -> None:
-    """Apply passes to `module`, so that its programs need at most `memory_limit` bytes, if given.
+    """Apply `passes` to `module`; with a `memory_limit`, keep its programs within these bytes.
 
-    Then the passes from `nn-choose` on run as often as that takes (`memory_limit.lower_within`).
+    Under a limit, the passes from `nn-choose` on run repeatedly (`memory_limit.lower_within`).
     """
     callback = _logged(callback)
     if memory_limit is None:
         PassPipeline(tuple(passes), callback).apply(ctx, module)
         return
-    first = next((i for i, each in enumerate(passes) if isinstance(each, NNChoosePass)), None)
-    is_planned = any(isinstance(each, CLPlanMemoryPass) for each in passes)
+    first = next((i for i, pass_ in enumerate(passes) if isinstance(pass_, NNChoosePass)), None)
+    is_planned = any(isinstance(pass_, CLPlanMemoryPass) for pass_ in passes)
     if first is None or not is_planned or not isinstance(ctx, CloptContext):
         raise CloptError(
-            f"a memory limit is for pipelines from {NNChoosePass.name} to {CLPlanMemoryPass.name}, "
-            "for example opencl."
+            f"a memory limit needs a pipeline that runs {NNChoosePass.name} and later "
+            f"{CLPlanMemoryPass.name}, for example opencl."
         )
     PassPipeline(tuple(passes[:first]), callback).apply(ctx, module)
     chosen = PassPipeline(tuple(passes[first:]), callback)

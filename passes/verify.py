@@ -1,4 +1,4 @@
-"""Check the module between stages, so that a broken invariant shows where it broke."""
+"""Verification between stages, so that a broken invariant is reported close to its cause."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ class VerifyPass(ModulePass):
     name: ClassVar[str] = "verify"
 
     bodies: bool = True
-    """Also those of operations in kernels."""
+    """Also verify the operations in kernels."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         op.verify(verify_nested_ops=self.bodies)
         if self.bodies:
             return
-        for each in op.body.block.ops:
-            each.verify(verify_nested_ops=not isinstance(each, FuncOp))
+        for child in op.body.block.ops:
+            child.verify(verify_nested_ops=not isinstance(child, FuncOp))

@@ -1,1 +1,1 @@
-"""Figures of compiled programs, as values: `clopt.tools` prints them."""
+"""Figures of compiled programs as values, and pages that show them; `clopt.tools` prints them."""

@@ -14,7 +14,7 @@ from pathlib import Path
 from support import processes
 
 REPOSITORY = Path(__file__).parents[1]
-SUFFIXES = (".py", ".toml", ".cl", ".h", ".c", ".in", ".html", ".txt", ".jsonl")
+SUFFIXES = (".py", ".toml", ".cl", ".h", ".c", ".in", ".html", ".css", ".js", ".txt", ".jsonl")
 AROUND = {
     *("pyproject.toml", "setup.py", "setup.cfg", "MANIFEST.in"),
     *("README.md", "LICENSE", "PKG-INFO"),

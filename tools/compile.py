@@ -17,6 +17,7 @@ from ..errors import CloptError
 from ..files.folders import add_written
 from ..messages.printable import printable
 from ..options import Quantization
+from ..reports.memory.summary import summary
 from ..tensor_info import TensorInfo
 from .console import (
     Options,
@@ -29,7 +30,7 @@ from .console import (
 )
 from .json_output import VERSION, json_option, print_json
 from .memory_report.files import check_path, write_report
-from .memory_report.summary import memory_table, summary
+from .memory_report.table import memory_table
 from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
 from .quantization_table import quantization_table
 from .tables import table, terminal

@@ -20,8 +20,8 @@ from ..passes.nn.layout.cost import bytes_of
 from ..passes.nn.layout.form_alone import network_in_form
 from ..passes.nn.layout.grouping import TEXELS
 from ..passes.nn.layout.kernels import works_of_group
-from ..passes.nn.tuned_forms import Convolution
-from ..passes.nn.winograd_costs import Sizes
+from ..passes.nn.tuned_forms import ConvolutionSite
+from ..passes.nn.winograd_costs import ElementCounts
 from ..weights import Weights
 from .choices import Kind, as_cold, tasks_alone
 from .layouts import traffic
@@ -34,7 +34,7 @@ class InForm:
 
     kind: ClassVar[Kind] = "form"
     network: Forms
-    convolution: Convolution
+    convolution: ConvolutionSite
     form: str
 
     @property
@@ -61,7 +61,7 @@ class InForm:
 class Forms:
     """The convolutions of a model that have several forms, before one is chosen."""
 
-    networks: Sequence[Sequence[Convolution]]
+    networks: Sequence[Sequence[ConvolutionSite]]
     functions: Sequence[func.FuncOp]
     """The networks with direct convolutions."""
     weights: Weights
@@ -74,7 +74,7 @@ class Forms:
         for each in (each for network in self.networks for each in network):
             key = each.digest
             found.setdefault(key, [InForm(self, each, form) for form in each.tiles])
-            shares[key] = shares.get(key, 0) + Sizes.direct(each.op).products
+            shares[key] = shares.get(key, 0) + ElementCounts.direct(each.op).products
         return [found[key] for key in sorted(found, key=lambda key: (-shares[key], key))]
 
     @cached_property

@@ -1,10 +1,10 @@
-"""Prints lowered `tir` kernels as OpenCL C 1.2.
+"""Printer of lowered `tir` kernels as OpenCL C 1.2.
 
-`build` executes a kernel symbolically and leaves a graph of expressions in blocks (`values`), with
-indices as normalised sums (`index`), buffers as arrays or registers (`storage`, `memory`), images
-and packed buffers by the texel (`texels`) and operations by table (`builtins`, `operations`,
-`expressions`). `placement` decides what becomes a variable, `text` writes expressions, `printer`
-statements.
+`build` executes a kernel symbolically and produces a graph of expressions in nested blocks
+(`values`). Indices become normalised linear forms (`index`), buffers become arrays or registers
+(`storage`, `memory`), images and packed buffers are accessed by texel (`texels`), and operations
+are looked up in tables (`builtins`, `operations`, `expressions`). `placement` decides which
+expressions become variables, `text` prints expressions and `printer` prints statements.
 """
 
 from __future__ import annotations

@@ -1,14 +1,13 @@
-"""Executes a lowered kernel symbolically: every operation becomes nodes and statements of a
-`Graph`.
+"""Symbolic execution of a lowered kernel, which builds its `ExpressionGraph`.
 
-Loop variables of `unrolled` loops are constants while their body is executed, once per iteration.
-In a vectorized loop the body is executed once: values that differ between lanes are vectors. An
-operation that has no vector form is executed once per lane, with the lanes of its operands.
+The body of an `unrolled` loop is executed once per iteration, with the loop variable as a constant.
+The body of a vectorized loop is executed once, and values that differ between lanes are vectors. An
+operation without a vector form is executed once per lane, on that lane of its operands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 
 from xdsl.dialects import affine, arith, memref, scf
 from xdsl.dialects.builtin import IndexType, IntegerAttr
@@ -19,28 +18,24 @@ from ...dialects import tir
 from ...dialects.cl.target import Target
 from ...dialects.tir.affine import Linear
 from ...errors import CloptError
-from .builtins import Sign
+from .conditionals import Conditionals
 from .expressions import Expressions
 from .guards import Guards
 from .index import IndexSpace, constant
 from .index_operations import IndexOperations
-from .memory import Memory
+from .memory import KernelMemory
 from .operations import Operations
 from .storage import Storages, has_barrier, needs_long
 from .texels import Texels
 from .types import INT, LONG
 from .values import (
     Array,
-    Assign,
     Barrier,
     Block,
-    Declare,
-    Graph,
+    CountedLoop,
+    ExpressionGraph,
     If,
-    Loop,
     Node,
-    Register,
-    Statement,
     Storage,
     Texture,
     Variable,
@@ -49,26 +44,24 @@ from .work_items import WorkItems
 
 Value = Node | Linear
 
-_TERNARY_NODES = 6
-"""A conditional with more expressions than this is a statement."""
 
-
-class Builder:
-    """Builds the graph of one kernel."""
+class KernelBuilder:
+    """A builder of the graph of one kernel."""
 
     def __init__(self, func: tir.FuncOp, target: Target):
         self.func = func
-        self.graph = Graph()
+        self.graph = ExpressionGraph()
         self.space = IndexSpace()
         self.index_type = LONG if needs_long(func) else INT
         self.ex = Expressions(self.graph, self.space, self.index_type)
         self.storages = Storages(func)
-        self.memory = Memory(self.ex, self.storages, target)
+        self.memory = KernelMemory(self.ex, self.storages, target)
         self.texels = Texels(func, self.ex, self.memory, target)
-        self.guards = Guards(self.ex, self.texels.coordinates) if target.lanes else None
         self.operations = Operations(self.ex, target)
         self.indices = IndexOperations(self.ex, self.operations)
         self.work_items = WorkItems(func, self.graph)
+        guards = Guards(self.ex, self.texels.coordinates) if target.lanes else None
+        self.conditionals = Conditionals(self, guards)
         self.values: dict[SSAValue, Value] = {}
         self.lane: int | None = None
         self.parameters: list[Array | Texture] = []
@@ -76,7 +69,7 @@ class Builder:
         self._steps: dict[IRBlock, list[tuple[Callable[..., None], Operation]]] = {}
         self._by_type: dict[type[Operation], Callable[..., None]] = {
             tir.ForOp: self._loop,
-            scf.IfOp: self._if,
+            scf.IfOp: self.conditionals,
             arith.CmpiOp: self._compare,
             arith.SelectOp: self._select,
             memref.AllocaOp: self._allocate,
@@ -92,7 +85,7 @@ class Builder:
         }
 
     def build(self) -> None:
-        """Fill `graph`, `parameters` and `bounds`, which are the parameters after those."""
+        """Fill `graph`, `parameters` and `bounds` (the loop-bound arguments after the buffers)."""
         for i, param in enumerate(self.func.params):
             hint = param.name_hint or f"arg{i}"
             written = i in self.func.output_indices or param in self.storages.written
@@ -104,13 +97,14 @@ class Builder:
         for loop in tir.rolled_loops(self.func):
             hint = f"{loop.var.name_hint or 'i'}_end"
             self.bounds[loop] = Variable(hint, self.graph.root)
-        self._execute_all(self.func.body.block)
+        self.execute_all(self.func.body.block)
         self.texels.finish()
 
-    def _execute_all(self, block: IRBlock) -> None:
+    def execute_all(self, block: IRBlock) -> None:
+        """Build the operations of a block in order."""
         steps = self._steps.get(block)
         if steps is None:
-            # Bodies of unrolled loops are executed many times.
+            # The bodies of unrolled loops are executed many times, so the dispatch is cached.
             steps = self._steps[block] = [(self._method(op), op) for op in block.ops]
         for method, op in steps:
             method(op)
@@ -118,8 +112,9 @@ class Builder:
     # Values
 
     def value(self, ssa: SSAValue) -> Value:
-        """The form of an index, else the node of a value; of one lane while lanes are executed
-        separately.
+        """Return the linear form of an index, or the node of any other value.
+
+        While lanes are executed separately, it is the form or node of the current lane.
         """
         value = self.values[ssa]
         if self.lane is None:
@@ -129,16 +124,17 @@ class Builder:
         return self.ex.at_lane(value, self.lane)
 
     def form(self, ssa: SSAValue) -> Linear:
-        """An SSA value of type index as a form."""
+        """Return the linear form of an SSA value of type index."""
         value = self.value(ssa)
         return self.ex.to_form(value) if isinstance(value, Node) else value
 
     def node(self, ssa: SSAValue) -> Node:
-        """An SSA value as an expression."""
+        """Return an SSA value as an expression."""
         value = self.value(ssa)
         return value if isinstance(value, Node) else self.ex.index(value)
 
-    def _set(self, op: Operation, value: Value) -> None:
+    def set_result(self, op: Operation, value: Value) -> None:
+        """Record the value of an operation's only result."""
         (result,) = op.results
         if isinstance(value, Node) and not value.hint and result.name_hint:
             value.hint = result.name_hint
@@ -151,8 +147,8 @@ class Builder:
         self._method(op)(op)
 
     def _method(self, op: Operation) -> Callable[..., None]:
-        if (known := self._by_type.get(type(op))) is not None:
-            return known
+        if (method := self._by_type.get(type(op))) is not None:
+            return method
         if len(op.results) != 1:
             raise CloptError(
                 f"a kernel cannot contain {op.name}: lower it to tir, memref and arith"
@@ -168,33 +164,33 @@ class Builder:
 
     def _apply(self, op: affine.ApplyOp) -> None:
         operands = [self.form(operand) for operand in op.operands]
-        self._set(op, self.space.apply(op.map.data, operands))
+        self.set_result(op, self.space.apply(op.map.data, operands))
 
     def _yield(self, _: scf.YieldOp) -> None:
-        """Whoever executes the branch takes the values."""
+        """Do nothing: the operation that executes the branch reads the yielded values."""
 
     def _compute(self, op: Operation) -> None:
-        self._set(op, self.operations(op, [self.node(operand) for operand in op.operands]))
+        self.set_result(op, self.operations(op, [self.node(operand) for operand in op.operands]))
 
     def _compute_index(self, op: Operation) -> None:
-        self._set(op, self.indices(op, [self.form(operand) for operand in op.operands]))
+        self.set_result(op, self.indices(op, [self.form(operand) for operand in op.operands]))
 
     def _compare(self, op: arith.CmpiOp) -> None:
         lhs, rhs = op.operands
         if type(lhs.type) is IndexType:
-            self._set(op, self.indices.compare(op, self.form(lhs), self.form(rhs)))
+            self.set_result(op, self.indices.compare(op, self.form(lhs), self.form(rhs)))
         else:
             self._compute(op)
 
     def _select(self, op: arith.SelectOp) -> None:
         condition, then, other = op.operands
         if type(then.type) is IndexType:
-            self._set(op, self.ex.to_form(self._select_index(op)))
+            self.set_result(op, self.ex.to_form(self._select_index(op)))
             return
         operands = [self.node(operand) for operand in (condition, then, other)]
         if isinstance(then.owner, tir.TexelReadOp):
             operands[0] = self.texels.coordinates.shortened(operands[0])
-        self._set(op, self.operations(op, operands))
+        self.set_result(op, self.operations(op, operands))
 
     def _select_index(self, op: arith.SelectOp) -> Node:
         then, other = self.form(op.lhs), self.form(op.rhs)
@@ -214,7 +210,7 @@ class Builder:
             self.memory.fetch(source, forms, ahead.value.data)
         node = self.memory.load(source, forms, result.name_hint or "")
         if node is None:
-            self._execute_lanes(op)
+            self.execute_lanes(op)
         elif type(result.type) is IndexType:
             self.values[result] = self.ex.to_form(node)
         else:
@@ -223,19 +219,19 @@ class Builder:
     def _store(self, op: memref.StoreOp) -> None:
         value, target, *indices = op.operands
         if not self.memory.store(target, [self.form(i) for i in indices], self.node(value)):
-            self._execute_lanes(op)
+            self.execute_lanes(op)
 
     def _read_texel(self, op: tir.TexelReadOp) -> None:
         node = self.texels.read(op, [self.form(at) for at in op.coords], self.form(op.lane))
         if node is None:
-            self._execute_lanes(op)
+            self.execute_lanes(op)
         else:
             self.values[op.result] = node
 
     def _load_quad(self, op: tir.LoadQuadOp) -> None:
         node = self.memory.load_quads(op.memref, [self.form(at) for at in op.indices])
         if node is None:
-            self._execute_lanes(op)
+            self.execute_lanes(op)
         else:
             self.values[op.result] = node
 
@@ -246,10 +242,10 @@ class Builder:
     def _write_texel(self, op: tir.TexelWriteOp) -> None:
         coords = [self.form(at) for at in op.coords]
         if not self.texels.write(op, coords, self.form(op.lane), self.node(op.value)):
-            self._execute_lanes(op)
+            self.execute_lanes(op)
 
-    def _execute_lanes(self, op: Operation) -> None:
-        """Execute an operation once for each lane, and combine the results to a vector."""
+    def execute_lanes(self, op: Operation) -> None:
+        """Execute an operation once for each lane and combine the results into a vector."""
         assert self.lane is None, f"one lane of {op.name} has a scalar form"
         numbered, self.graph.numbered = self.graph.numbered, True
         results: list[list[Node]] = []
@@ -270,7 +266,7 @@ class Builder:
         elif self.lane is None and self.storages.is_vector_loop(loop):
             self.ex.lane_width = loop.size
             self.values[loop.var] = self.space.lane(loop.size)
-            self._execute_all(loop.body.block)
+            self.execute_all(loop.body.block)
             self.ex.lane_width = 1
         elif kind is tir.LoopKind.Rolled:
             self._counted_loop(loop)
@@ -284,27 +280,27 @@ class Builder:
         self.graph.numbered = numbered or loop.size > 1
         for i in range(loop.size):
             self.values[loop.var] = constant(i)
-            self._execute_all(loop.body.block)
+            self.execute_all(loop.body.block)
         self.graph.numbered = numbered
 
     def _counted_loop(self, loop: tir.ForOp) -> None:
         written = self.memory.storages_of(self.storages.written_in(loop))
         if has_barrier(loop):
             written |= self.memory.shared()
-        # What runs once gains nothing from being computed before the loop, but takes registers.
+        # Hoisting out of a loop with a single iteration saves no work and occupies registers.
         body = Block(self.graph.block, is_loop=loop.size > 1)
         variable = Variable(loop.var.name_hint or "i", body)
         self.values[loop.var] = self.space.add(variable, loop.size)
         self._within(body, loop, written)
         bound = self.bounds.get(loop)
-        self.graph.add(Loop(self.graph.block, (), written, variable, loop.size, body, bound))
+        self.graph.add(CountedLoop(self.graph.block, (), written, variable, loop.size, body, bound))
 
     def _within(self, block: Block, op: tir.ForOp, written: frozenset[Storage]) -> None:
-        """Execute a loop's body in a block; other iterations may have changed `written` before."""
+        """Execute a loop's body in `block`; earlier iterations may have changed `written`."""
         outer = self.graph.block
         self.graph.block = block
         self.graph.invalidate(written)
-        self._execute_all(op.body.block)
+        self.execute_all(op.body.block)
         self.texels.finish()
         self.graph.block = outer
 
@@ -315,7 +311,7 @@ class Builder:
         form = self.space.add(variable, launched)
         if launched == loop.size:
             self.values[loop.var] = form
-            self._execute_all(loop.body.block)
+            self.execute_all(loop.body.block)
             return
         if has_barrier(loop):
             raise CloptError(
@@ -328,87 +324,3 @@ class Builder:
         written = self.memory.storages_of(self.storages.written_in(loop))
         self._within(body, loop, frozenset())
         self.graph.add(If(outer, (guard,), written, body, None))
-
-    def _if(self, op: scf.IfOp) -> None:
-        condition = self.node(op.cond)
-        if condition.ctype.width > 1:
-            self._execute_lanes(op)
-            return
-        if condition.kind == "constant":
-            self._inline_branch(op, 0 if condition.payload else 1)
-            return
-        then, then_values = self._branch(op, 0)
-        other, other_values = self._branch(op, 1)
-        if self.guards is not None and len(op.results) == 1:
-            chosen = self.guards.load(condition, then, then_values[0], other_values[0])
-            if chosen is not None:
-                self._set(op, chosen)
-                return
-        if self._fits_expression(op, (then, other), (then_values, other_values)):
-            chosen = self.ex.guarded(condition, then_values[0], other_values[0], (then, other))
-            self._set(op, chosen)
-            return
-        self._if_statement(op, condition, (then, other), (then_values, other_values))
-
-    def _inline_branch(self, op: scf.IfOp, which: int) -> None:
-        region = op.regions[which]
-        if region.blocks:
-            self._execute_all(region.block)
-            for result, yielded in zip(op.results, _yielded(op, which), strict=True):
-                self.values[result] = self.value(yielded)
-
-    def _branch(self, op: scf.IfOp, which: int) -> tuple[Block, list[Node]]:
-        outer = self.graph.block
-        block = Block(outer)
-        self.graph.block = block
-        values: list[Node] = []
-        if op.regions[which].blocks:
-            self._execute_all(op.regions[which].block)
-            yielded = [self.node(value) for value in _yielded(op, which)]
-            values = [self.ex.with_sign(value, Sign.SIGNED) for value in yielded]
-            self.texels.finish()
-        self.graph.block = outer
-        return block, values
-
-    def _fits_expression(
-        self, op: scf.IfOp, blocks: tuple[Block, Block], values: tuple[list[Node], list[Node]]
-    ) -> bool:
-        items = [item for block in blocks for item in block.items]
-        return (
-            len(op.results) == 1
-            and values[0][0].ctype == values[1][0].ctype
-            and len(items) <= _TERNARY_NODES
-            and not any(isinstance(item, Statement) for item in items)
-        )
-
-    def _if_statement(
-        self,
-        op: scf.IfOp,
-        condition: Node,
-        blocks: tuple[Block, Block],
-        values: tuple[list[Node], list[Node]],
-    ) -> None:
-        outer = self.graph.block
-        registers: list[Register] = []
-        for result, sides in zip(op.results, zip(*values, strict=True), strict=True):
-            ctype = max((side.ctype for side in sides), key=lambda ctype: ctype.width)
-            lane = "" if self.lane is None else f"_{self.lane}"
-            register = Register((result.name_hint or "chosen") + lane, ctype)
-            registers.append(register)
-            for block, value in zip(blocks, sides, strict=True):
-                self.graph.block = block
-                value = self.ex.as_type(value, ctype)
-                block.items.append(Assign(block, (value,), frozenset((register,)), register))
-        self.graph.block = outer
-        if registers:
-            self.graph.add(Declare(self.graph.block, (), frozenset(), tuple(registers)))
-        written = self.memory.storages_of(self.storages.written_in(op)) | frozenset(registers)
-        other_block = blocks[1] if blocks[1].items else None
-        self.graph.add(If(self.graph.block, (condition,), written, blocks[0], other_block))
-        for result, register in zip(op.results, registers, strict=True):
-            self.values[result] = self.graph.read(register)
-
-
-def _yielded(op: scf.IfOp, which: int) -> Sequence[SSAValue]:
-    last = op.regions[which].block.last_op
-    return last.operands if isinstance(last, scf.YieldOp) else ()

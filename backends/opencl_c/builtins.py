@@ -1,4 +1,4 @@
-"""The OpenCL C of each `arith`, `math` and `tir.call` operation: one row per operation."""
+"""OpenCL C spellings of `arith`, `math` and `tir.call` operations: one row per operation."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from enum import Enum
 
 
 class Sign(Enum):
-    """The signedness that an operation gives to its integers."""
+    """The signedness with which an operation interprets its integers."""
 
     ANY = "any"
     SIGNED = "signed"
@@ -39,7 +39,7 @@ UNARY = 13
 CONDITIONAL = 2
 
 WIDEST_CALL = 8
-"""The widest vector on which builtins are called; PoCL 3 cannot compile all wider ones."""
+"""Widest vector on which builtins are called; PoCL 3 cannot compile some wider calls."""
 
 OPERATORS: dict[str, Operator] = {
     "arith.addf": Operator("+"),
@@ -65,7 +65,8 @@ BOOL_OPERATORS = {
     "arith.ori": "||", "arith.maxui": "||",
     "arith.xori": "!=", "arith.addi": "!=", "arith.subi": "!=",
 }  # fmt: skip
-"""The same operations on scalar truth values; on masks `&&`, `||`, `!=` become `&`, `|`, `^`."""
+"""Logical operators for the same operations on scalar truth values; on masks, `&&`, `||` and `!=`
+become `&`, `|` and `^` (`MASK_OPERATORS`)."""
 
 MASK_OPERATORS = {"&&": "&", "||": "|", "!=": "^"}
 
@@ -94,10 +95,11 @@ FUNCTIONS: dict[str, Function] = {
 }  # fmt: skip
 
 NAN_PROPAGATING = {"arith.maximumf": ">", "arith.minimumf": "<"}
-"""Maximum and minimum that give NaN when an operand is: the comparison that picks the left one."""
+"""Maximum and minimum that return NaN if an operand is NaN, with the comparison that picks the left
+operand."""
 
 NUMBERS_ONLY = {"arith.maximumf": "arith.maxnumf", "arith.minimumf": "arith.minnumf"}
-"""The operations that may take the place of those where NaN may be lost."""
+"""Cheaper replacements for the operations above, for use where NaN need not propagate."""
 
 CALLS = frozenset(
     """
@@ -113,7 +115,7 @@ CALLS = frozenset(
 """Builtins that `tir.call` may name."""
 
 RELATIONAL_CALLS = frozenset("isnan isinf isfinite isnormal signbit".split())
-"""Builtins with a truth value as result."""
+"""Builtins that return a truth value."""
 
 COMPARE_INTEGERS: dict[str, Operator] = {
     "eq": Operator("=="),
@@ -140,7 +142,7 @@ COMPARE_FLOATS: dict[str, tuple[str, bool]] = {
     "ult": (">=", True),
     "ule": (">", True),
 }
-"""Comparison and whether to negate it: `a ugt b` (greater or unordered) is `!(a <= b)`."""
+"""Comparison, and whether to negate it: `a ugt b` (greater or unordered) is `!(a <= b)`."""
 
 CASTS: dict[str, tuple[Sign, Sign]] = {
     "arith.extsi": (Sign.SIGNED, Sign.SIGNED),
@@ -153,7 +155,8 @@ CASTS: dict[str, tuple[Sign, Sign]] = {
     "arith.extf": (Sign.ANY, Sign.ANY),
     "arith.truncf": (Sign.ANY, Sign.ANY),
 }
-"""Conversions: the sign of the integers they read and of those they give."""
+"""Conversions: the signedness of the integers that they read, and of the integers that they
+produce."""
 
 _WORDS = frozenset(
     """
@@ -167,4 +170,4 @@ _WORDS = frozenset(
     """.split()
 )
 RESERVED = _WORDS | CALLS
-"""Names that a variable or a kernel must not take."""
+"""Names that a variable or a kernel must not have."""

@@ -1,4 +1,4 @@
-"""Comparison operators: swapped, negated, and decided at compile time by the range of a value."""
+"""Comparison operators: swapped, negated, or folded at compile time from the range of a value."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ SWAPPED = {"==": "==", "!=": "!=", "<": ">", ">": "<", "<=": ">=", ">=": "<="}
 """The equivalent operator for swapped operands."""
 
 NEGATED = {"==": "!=", "!=": "==", "<": ">=", ">=": "<", ">": "<=", "<=": ">"}
-"""The negated operator, for operands without NaN."""
+"""The negated operator; valid only if no operand is NaN."""
 
 
 def decide(symbol: str, low: int | None, high: int | None) -> bool | None:
-    """The result of comparing a number in `low..high` with 0, if there is only one."""
+    """Return the result of comparing every number in `low..high` with 0, or None if it varies."""
     if symbol in ("!=", ">", ">="):
         opposite = decide(NEGATED[symbol], low, high)
         return None if opposite is None else not opposite

@@ -1,9 +1,9 @@
-"""Coordinates of texels: their common parts are computed once, outside of the loops.
+"""Texel coordinates, with their common parts hoisted out of loops.
 
-Compilers of mobile GPUs move nothing out of loops, and convert integer coordinates at every read
-through a sampler. So sums become variables in the outermost loop in which they are constant,
-products with a loop's variable are incremented along with it, and samplers get floats on targets
-that ask for it.
+Compilers of mobile GPUs do not hoist loop-invariant code, and they convert integer coordinates to
+floats at every read through a sampler. Therefore sums become variables outside of the loops in
+which they are constant, products with a loop variable are incremented along with it, and samplers
+get float coordinates on targets with `float_coordinates`.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _UINT = CType("uint")
 
 
 class Coordinates:
-    """Makes the coordinates of reads and writes in the current block."""
+    """A factory of texel coordinates for reads and writes in the current block."""
 
     def __init__(self, expressions: Expressions):
         self.ex = expressions
@@ -32,17 +32,17 @@ class Coordinates:
         self.space = expressions.space
 
     def __call__(self, forms: Sequence[Linear]) -> list[Node]:
-        """One integer per coordinate; coordinates that differ by a constant share the rest."""
+        """Return one integer per coordinate, sharing the parts that differ by a constant."""
         hints = _HINTS if len(forms) > 1 else ("at",)
         return [self.integer(form, hint) for form, hint in zip(forms, hints, strict=False)]
 
     def floats(self, forms: Sequence[Linear]) -> list[Node]:
-        """Coordinates for a sampler: the centres of texels, and the number of the layer."""
+        """Return coordinates for a sampler: the centres of texels, and the layer number."""
         pairs = zip(forms, _HINTS, strict=False)
         return [self._float(form, hint, 0.0 if hint == "layer" else 0.5) for form, hint in pairs]
 
     def integer(self, form: Linear, hint: str) -> Node:
-        """One coordinate, or an index of memory."""
+        """Return one coordinate or memory index as an integer expression."""
         variable = Linear(form.terms, 0)
         here = _loops(self.graph.block)
         form = (self._stepped(variable, hint) or self._hoisted(variable, hint, here)) + constant(
@@ -67,7 +67,7 @@ class Coordinates:
         return moved
 
     def select(self, condition: Node, then: Linear, other: Linear, hint: str) -> Node:
-        """A coordinate that a condition chooses; all lanes must share both alternatives."""
+        """Return a coordinate chosen by a condition; both alternatives are uniform across lanes."""
         sides = [self.ex.index(self._side(side, hint)) for side in (then, other)]
         chosen = self.ex.select(self.shortened(condition), *sides)
         if chosen.kind == "select":
@@ -83,8 +83,10 @@ class Coordinates:
     # Loops
 
     def _hoisted(self, form: Linear, hint: str, here: int) -> Linear:
-        """The form, for use inside of `here` loops, with one variable in place of the terms that
-        each of these loops leaves unchanged.
+        """Return `form`, for use inside `here` loops, with its loop-invariant parts as variables.
+
+        Terms are grouped by the depth of the loop that changes them. From the outermost group
+        inwards, each partial sum that is invariant in the innermost loop becomes a variable.
         """
         levels: dict[int, Linear] = {}
         for atom, coefficient in form.terms.items():
@@ -99,7 +101,7 @@ class Coordinates:
         return total
 
     def _named(self, form: Linear, hint: str) -> Linear:
-        """The form as a variable."""
+        """Return the form as a variable."""
         if len(form.terms) != 1 or form.constant or set(form.terms.values()) != {1}:
             return self.space.of_node(self._sum("hoisted", form, hint))
         for quotient in self.ex.atoms(form):
@@ -107,7 +109,11 @@ class Coordinates:
         return form
 
     def _stepped(self, form: Linear, hint: str) -> Linear | None:
-        """The form as a variable that the loop increments, if it has a multiple of the loop's."""
+        """Return the form as a variable that the innermost loop increments.
+
+        Return None unless the form has exactly one term in that loop's variable, with a factor
+        other than 1 and -1, and the rest is invariant in the loop.
+        """
         loop = next((block for block in self.graph.block.chain() if block.is_loop), None)
         inner = [atom for atom in form.terms if loop is not None and self._home(atom) is loop]
         if loop is None or len(inner) != 1 or abs(form.terms[inner[0]]) == 1:
@@ -127,7 +133,7 @@ class Coordinates:
         return self.space.of_node(node)
 
     def _home(self, atom: AffineExpr) -> Block | None:
-        """The loop whose variable this is."""
+        """Return the loop whose variable `atom` is, or None."""
         if not isinstance(atom, AffineDimExpr):
             return None
         dimension = self.space.dimensions[atom.position]
@@ -144,14 +150,14 @@ class Coordinates:
         return node
 
     def _loops_around(self, form: Linear) -> int:
-        """The number of loops that change a form's value."""
+        """Return the number of loops that change the value of `form`."""
         homes = [*self.space.blocks_of(form), *(node.block for node in self.ex.atoms(form))]
         return max(map(_loops, homes), default=0)
 
     # Conditions
 
     def shortened(self, condition: Node) -> Node:
-        """The condition with one unsigned comparison in place of the two ends of a range."""
+        """Return the condition with a range check as one unsigned comparison."""
         if condition.ctype.width > 1:
             return condition
         parts = list(_conjuncts(condition))
@@ -166,7 +172,7 @@ class Coordinates:
         return condition
 
     def _inside(self, low: Node, high: Node) -> Node | None:
-        """`a <= x && x < b` as `x - a < b - a`, of unsigned numbers."""
+        """Return `a <= x && x < b` as the unsigned comparison `x - a < b - a`, or None."""
         first, last = _bound(low), _bound(high)
         if first is None or last is None or first[0] != ">=" or last[0] != "<":
             return None
@@ -191,7 +197,7 @@ def _conjuncts(condition: Node) -> Iterator[Node]:
 
 
 def _bound(node: Node) -> tuple[str, Linear, int] | None:
-    """A comparison of an index with a constant, as `<` or `>=`."""
+    """Return a comparison of an index with a constant, normalised to `<` or `>=`, or None."""
     if node.kind != "binary" or node.payload not in ("<", "<=", ">", ">="):
         return None
     left, right = node.operands
@@ -205,5 +211,5 @@ def _bound(node: Node) -> tuple[str, Linear, int] | None:
 
 
 def _loops(block: Block) -> int:
-    """The number of loops around a block, including itself."""
+    """Return the number of loops around a block, including itself."""
     return sum(around.is_loop for around in block.chain())

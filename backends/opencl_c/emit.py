@@ -1,4 +1,4 @@
-"""The entry point: the kernels of a module as one source text."""
+"""Entry point of the printer: the kernels of a module as one source text."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _EXTENSIONS = {
     KHR_DOT: "cl_khr_integer_dot_product",
     **dict.fromkeys((SIN, COS, TAN), "cl_khr_fp64"),
 }
-"""The extension of a type or of a function of ours."""
+"""The extension that a C type or one of our functions needs."""
 
 
 _FETCH = f"""\
@@ -36,10 +36,10 @@ _FETCH = f"""\
 
 
 def emit(module: ModuleOp, target: Target | None = None) -> str:
-    """OpenCL C of all `tir.func` of a module in order; the same module gives the same bytes.
+    """Return the OpenCL C of all `tir.func` of a module, in order and deterministically.
 
-    It enables exactly the extensions without which a device could not run the kernels: a runtime
-    reads the pragmas to check the device. Raises CloptError for a kernel that has no loops yet.
+    The text enables exactly the extensions that the kernels need; the runtime reads these pragmas
+    to check the device. Raises CloptError for a kernel that has no loops yet.
     """
     target = target or Target()
     _check_loops(module)

@@ -1,8 +1,7 @@
-"""Makes expression nodes: constants, indices, conversions between types and widths, operators and
-calls.
+"""Factory of expression nodes: constants, indices, conversions, operators and calls.
 
-All of C's and OpenCL's typing rules are here: integers of one kind per operand, vectors of one
-width, truth values as ints (scalar) or masks (vector).
+The typing rules of C and OpenCL C are all here: the integer operands of an operation agree in
+signedness, vector operands agree in width, and truth values are ints (scalar) or masks (vector).
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from .builtins import MASK_OPERATORS, Sign
 from .comparisons import NEGATED, SWAPPED, decide
 from .index import IndexSpace
 from .types import BOOL, CType, mask_type
-from .values import Block, Graph, Node
+from .values import Block, ExpressionGraph, Node
 
 _SHIFTS = ("<<", ">>")
 
@@ -24,7 +23,7 @@ _SHIFTS = ("<<", ">>")
 class Expressions:
     """A factory of nodes in the current block of a graph."""
 
-    def __init__(self, graph: Graph, space: IndexSpace, index_type: CType):
+    def __init__(self, graph: ExpressionGraph, space: IndexSpace, index_type: CType):
         self.graph = graph
         self.space = space
         self.index_type = index_type
@@ -33,11 +32,11 @@ class Expressions:
     # Constants and indices
 
     def constant(self, value: float | int, ctype: CType) -> Node:
-        """A scalar constant."""
+        """Return a scalar constant."""
         return self.graph.node("constant", ctype, payload=value, key=repr(value))
 
     def broadcast(self, node: Node, width: int) -> Node:
-        """A vector whose lanes are all `node`."""
+        """Return a vector whose lanes are all `node`."""
         if node.ctype.width == width:
             return node
         ctype, scalar = node.ctype.of_width(width), node
@@ -46,7 +45,7 @@ class Expressions:
         return self.graph.node("broadcast", ctype, [node], remake=lambda _: scalar)
 
     def index(self, form: Linear) -> Node:
-        """The value of an index; a vector if the lanes differ."""
+        """Return the value of an index: a vector if the lanes differ."""
         if not self.space.is_varying(form):
             key = (frozenset(form.terms.items()), form.constant)
             return self.graph.node(
@@ -70,11 +69,11 @@ class Expressions:
         )
 
     def atoms(self, form: Linear) -> list[Node]:
-        """The nodes that the terms of a form consist of, besides variables."""
+        """Return the nodes that occur in the terms of a form; loop variables are not nodes."""
         return [node for atom in form.terms if (node := self.atom(atom)) is not None]
 
     def address(self, form: Linear) -> list[Node]:
-        """The nodes that an address consists of: one for everything except its constant.
+        """Return the nodes of an address: one node for everything except its constant.
 
         Accesses that differ only in the constant share that node.
         """
@@ -90,7 +89,7 @@ class Expressions:
         return [node]
 
     def atom(self, atom: AffineExpr) -> Node | None:
-        """The node of a computed dimension, a quotient or a remainder; None for a variable."""
+        """Return the node of a computed dimension, quotient or remainder; None for a variable."""
         if isinstance(atom, AffineDimExpr):
             dimension = self.space.dimensions[atom.position]
             return dimension if isinstance(dimension, Node) else None
@@ -103,11 +102,11 @@ class Expressions:
         )  # fmt: skip
 
     def at_lane(self, form: Linear, lane: int) -> Linear:
-        """The form for one lane."""
+        """Return the form for one lane."""
         return self.space.at_lane(form, lane, self.lane)
 
     def to_form(self, node: Node, extent: int | None = None) -> Linear:
-        """An integer expression as an index."""
+        """Return an integer expression as an index."""
         if node.kind == "index":
             return node.payload
         if node.kind == "constant":
@@ -115,11 +114,11 @@ class Expressions:
         return self.space.of_node(self.convert(node, self.index_type), extent)
 
     def compare_index(self, symbol: str, lhs: Linear, rhs: Linear) -> Node:
-        """A comparison of indices, decided here if their ranges allow it."""
+        """Return a comparison of indices, folded to a constant if their ranges decide it."""
         form = lhs + rhs.scaled(-1)
         low, high = self.space.bounds(form)
-        if (known := decide(symbol, low, high)) is not None:
-            return self.constant(int(known), BOOL)
+        if (folded := decide(symbol, low, high)) is not None:
+            return self.constant(int(folded), BOOL)
         if all(k < 0 for k in form.terms.values()):
             form, symbol = form.scaled(-1), SWAPPED[symbol]
         left = Linear({a: k for a, k in form.terms.items() if k > 0}, 0)
@@ -131,7 +130,7 @@ class Expressions:
     # Lanes
 
     def build(self, lanes: Sequence[Node]) -> Node:
-        """A vector from its lanes."""
+        """Return a vector with these lanes."""
         first = lanes[0]
         if all(lane is first for lane in lanes):
             return self.broadcast(first, len(lanes))
@@ -141,12 +140,12 @@ class Expressions:
         return self.graph.node("build", ctype, lanes)
 
     def pick(self, node: Node, lanes: Sequence[int]) -> Node:
-        """The vector of these lanes of another one."""
+        """Return the vector of the given lanes of `node`."""
         ctype = node.ctype.of_width(len(lanes))
         return self.graph.node("swizzle", ctype, [node], tuple(lanes))
 
     def lane(self, node: Node, lane: int) -> Node:
-        """One lane of a vector; scalars are the same in every lane."""
+        """Return one lane of a vector; a scalar is the same in every lane."""
         if node.ctype.width == 1:
             return node
         if node.kind == "lanes":
@@ -164,7 +163,7 @@ class Expressions:
     # Types
 
     def convert(self, node: Node, ctype: CType) -> Node:
-        """The value in another element type; the width stays."""
+        """Return the value converted to another element type, with the same width."""
         source = node.ctype
         target = ctype.resized(source.width)
         if source.mask and not target.is_bool:
@@ -191,24 +190,24 @@ class Expressions:
         )
 
     def mask(self, node: Node, bits: int) -> Node:
-        """A mask whose elements have this many bits."""
+        """Return a mask whose elements have `bits` bits."""
         if node.ctype.bits == bits:
             return node
         return self.graph.node("convert", mask_type(bits, node.ctype.width), [node])
 
     def as_type(self, node: Node, ctype: CType) -> Node:
-        """The value after conversion to the type of a variable."""
+        """Return the value converted to the type of a variable, including its width."""
         node = self.broadcast(node, ctype.width)
         return self.mask(node, ctype.bits) if ctype.mask else self.convert(node, ctype)
 
     def reinterpret(self, node: Node, ctype: CType) -> Node:
-        """The same bits as another type."""
+        """Return the same bits as another type."""
         if node.ctype == ctype:
             return node
         return self.graph.node("reinterpret", ctype, [node])
 
     def with_sign(self, node: Node, sign: Sign) -> Node:
-        """An integer in the signedness that an operation takes."""
+        """Return an integer with the signedness that an operation needs."""
         if node.ctype.is_float or node.ctype.is_bool or sign is Sign.ANY:
             return node
         wanted = node.ctype.unsigned() if sign is Sign.UNSIGNED else node.ctype.signed()
@@ -217,7 +216,7 @@ class Expressions:
         return self.convert(node, wanted) if wanted.width == 1 else self.reinterpret(node, wanted)
 
     def unify(self, nodes: Sequence[Node], sign: Sign) -> list[Node]:
-        """The operands of one operation with the same kind of integers."""
+        """Return the operands of one operation with a common signedness."""
         if sign is Sign.ANY and len({node.ctype.base for node in nodes}) > 1:
             sign = Sign.SIGNED
         return [self.with_sign(node, sign) for node in nodes]
@@ -225,14 +224,14 @@ class Expressions:
     # Operations
 
     def unary(self, symbol: str, ctype: CType, operand: Node) -> Node:
-        """A prefix operator."""
+        """Return a prefix operator."""
         return self.graph.node(
             "unary", ctype, [operand], symbol,
             remake=lambda new: self.unary(symbol, new[0].ctype, new[0]),
         )  # fmt: skip
 
     def binary(self, symbol: str, lhs: Node, rhs: Node, sign: Sign = Sign.ANY) -> Node:
-        """An arithmetic operator; narrow scalars wrap as the type says."""
+        """Return an arithmetic operator; scalars narrower than int wrap at their own width."""
         lhs, rhs = self.unify([lhs, rhs], sign)
         width = max(lhs.ctype.width, rhs.ctype.width)
         ctype = lhs.ctype.resized(width)
@@ -250,11 +249,11 @@ class Expressions:
         return self.graph.node("convert", ctype, [wide])
 
     def _widen_narrow(self, node: Node, width: int) -> Node:
-        """A narrow scalar for use with vectors: C computes narrow scalars as int."""
+        """Return a scalar narrower than int as a vector, because C would compute it as int."""
         return self.broadcast(node, width) if _is_narrow(node.ctype) else node
 
     def compare(self, symbol: str, lhs: Node, rhs: Node, sign: Sign = Sign.ANY) -> Node:
-        """A comparison: a scalar truth value or a mask."""
+        """Return a comparison: a scalar truth value or a mask."""
         lhs, rhs = self.unify([lhs, rhs], sign)
         width = max(lhs.ctype.width, rhs.ctype.width)
         if width == 1:
@@ -270,13 +269,13 @@ class Expressions:
         )  # fmt: skip
 
     def _compare_lane(self, symbol: str, lhs: Node, rhs: Node, sign: Sign) -> Node:
-        """The comparison for one lane, whose indices may decide it at compile time."""
+        """Return the comparison of one lane, whose indices may decide it at compile time."""
         if lhs.kind == rhs.kind == "index" and sign is not Sign.UNSIGNED:
             return self.compare_index(symbol, lhs.payload, rhs.payload)
         return self.compare(symbol, lhs, rhs, sign)
 
     def same_masks(self, nodes: Sequence[Node]) -> list[Node]:
-        """Truth values as masks of one type, if one of them is a mask."""
+        """Return truth values as masks of one type if any of them is a mask."""
         masks = [node.ctype for node in nodes if node.ctype.mask]
         if not masks:
             return list(nodes)
@@ -284,7 +283,7 @@ class Expressions:
         return [self.mask(self.broadcast(node, widest.width), widest.bits) for node in nodes]
 
     def logic(self, symbol: str, lhs: Node, rhs: Node) -> Node:
-        """`&&`, `||` or `!=` of truth values; constants fold."""
+        """Return `&&`, `||` or `!=` of truth values, folding constants."""
         for node, other in ((lhs, rhs), (rhs, lhs)):
             if node.kind == "constant":
                 return self._logic_constant(symbol, bool(node.payload), other)
@@ -308,7 +307,7 @@ class Expressions:
                 return self.constant(int(value), BOOL)
 
     def negate(self, node: Node) -> Node:
-        """The opposite truth value."""
+        """Return the opposite truth value."""
         if node.kind == "constant":
             return self.constant(int(not node.payload), BOOL)
         if (
@@ -324,20 +323,24 @@ class Expressions:
         )  # fmt: skip
 
     def call(self, name: str, ctype: CType, operands: Sequence[Node]) -> Node:
-        """A builtin; `ctype` has the width of the widest operand, scalars are broadcast."""
+        """Return a call of a function; `ctype` has the width of the widest operand.
+
+        Scalar operands are broadcast to that width.
+        """
         if ctype.width > 1:
             operands = [self.broadcast(node, ctype.width) for node in operands]
         return self.graph.node("call", ctype, [self._exact(node) for node in operands], name)
 
     def _exact(self, node: Node) -> Node:
-        """An argument of exactly its type, so that C finds one function: literals and choices
-        between narrow integers are of type int.
+        """Return an argument with exactly its own C type, so that overload resolution is unique.
+
+        Literals, `?:` and unary operators on integers narrower than int have type int in C.
         """
         is_int = node.kind in ("constant", "select", "unary")
         return self._convert(node, node.ctype) if is_int and _is_narrow(node.ctype) else node
 
     def select(self, condition: Node, then: Node, other: Node) -> Node:
-        """`condition ? then : other`, lane by lane if the condition is a mask."""
+        """Return `condition ? then : other`, lane by lane if the condition is a mask."""
         if condition.kind == "constant":
             return then if condition.payload else other
         then, other = self.unify([then, other], Sign.ANY)
@@ -356,7 +359,7 @@ class Expressions:
         )  # fmt: skip
 
     def guarded(self, condition: Node, then: Node, other: Node, branches: Sequence[Block]) -> Node:
-        """A conditional expression whose sides are evaluated only when chosen."""
+        """Return a conditional expression that evaluates only the chosen side."""
         here = self.graph.block
         node = self.graph.node("select", then.ctype, [condition, then, other], needs=[here])
         for branch in branches:
@@ -368,12 +371,12 @@ class Expressions:
 
 
 def _is_narrow(ctype: CType) -> bool:
-    """Whether C computes the type's scalars as int."""
+    """Return whether C promotes scalars of this type to int."""
     return ctype.width == 1 and not (ctype.is_float or ctype.is_bool) and ctype.bits < 32
 
 
 def _is_cheap(node: Node) -> bool:
-    """Whether an expression depends only on indices and constants."""
+    """Return whether an expression depends only on indices and constants."""
     if node.kind in ("lanes", "index", "constant", "division"):
         return True
     kinds = ("binary", "unary", "convert", "select", "broadcast", "build")
@@ -381,7 +384,7 @@ def _is_cheap(node: Node) -> bool:
 
 
 def _wrapped(value: float | int, ctype: CType) -> float | int:
-    """A constant converted to another type by C's rules."""
+    """Return a constant converted to another type by C's rules."""
     if ctype.is_float:
         return float(value)
     if ctype.is_bool:

@@ -1,7 +1,7 @@
 """Conditional loads without branches.
 
-Compilers of mobile GPUs make a branch of `inside ? x[i] : 0`. It is faster to load from an index
-that is always valid, and to select afterwards.
+Compilers of mobile GPUs turn `inside ? x[i] : 0` into a branch. It is faster to load from an index
+that is always valid and to select afterwards.
 """
 
 from __future__ import annotations
@@ -16,15 +16,17 @@ _LOADS = ("load", "quads")
 
 
 class Guards:
-    """Makes the loads of one kernel unconditional."""
+    """A transformation that makes the conditional loads of one kernel unconditional."""
 
     def __init__(self, expressions: Expressions, coordinates: Coordinates):
         self.ex = expressions
         self.coordinates = coordinates
 
     def load(self, condition: Node, branch: Block, value: Node, other: Node) -> Node | None:
-        """`condition ? value : other` without a branch, or None. `value` must be a load, alone in
-        its branch, from a buffer that the kernel only reads, and `other` a constant.
+        """Return `condition ? value : other` without a branch, or None.
+
+        `value` must be a load, alone in its branch, from a buffer that the kernel only reads;
+        `other` must be a constant.
         """
         load = value.operands[0] if value.kind == "convert" else value
         if load.kind not in _LOADS or other.kind != "constant" or set(branch.items) - {load, value}:
@@ -51,7 +53,7 @@ class Guards:
         return self.ex.select(condition, anywhere, other)
 
     def _strict(self, condition: Node) -> Node:
-        """The condition with `&` for `&&`, since both sides are computed already."""
+        """Return the condition with `&` for `&&`, since both sides are evaluated anyway."""
         if condition.kind != "binary" or condition.payload != "&&":
             return condition
         sides = [self._strict(side) for side in condition.operands]

@@ -1,8 +1,8 @@
 """Index expressions of one kernel as normalised linear forms.
 
-Every value on which an index can depend is a dimension: a loop variable, the lane of the vectorized
-loop, or a number that the kernel computes (an index loaded from memory). A form is a `Linear` over
-these dimensions.
+A dimension is a value on which an index can depend: a loop variable, the lane of the vectorized
+loop, or a number computed by the kernel, such as an index loaded from memory. A form is a `Linear`
+over these dimensions.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from .values import Block, Node, Variable
 
 
 def constant(value: int) -> Linear:
-    """A form without terms."""
+    """Return a form without terms."""
     return Linear({}, value)
 
 
@@ -44,8 +44,8 @@ Dimension = Variable | Lane | Node
 
 
 def dimensions_of(expr: AffineExpr) -> Iterator[int]:
-    """The positions of the dimensions in `expr`, with repetitions."""
-    # Not isinstance: a negative answer for an abstract class takes longer than the rest.
+    """Yield the positions of the dimensions in `expr`, with repetitions."""
+    # Comparing the type is faster: isinstance with an abstract class is slow when it is False.
     if type(expr) is AffineDimExpr:
         yield expr.position
     elif isinstance(expr, AffineBinaryOpExpr):
@@ -66,7 +66,7 @@ class IndexSpace:
         self._of_lane: dict[int, Linear] = {}
 
     def add(self, dimension: Dimension, extent: int | None) -> Linear:
-        """The form of a new dimension with the values [0, extent)."""
+        """Add a dimension with the values [0, extent) and return its form."""
         expr = AffineExpr.dimension(len(self.dimensions))
         if isinstance(dimension, Lane) or (
             isinstance(dimension, Node) and dimension.ctype.width > 1
@@ -80,37 +80,37 @@ class IndexSpace:
         return linear(expr, self.extents)
 
     def lane(self, width: int) -> Linear:
-        """The form of the lane number in a vectorized loop."""
+        """Return the form of the lane number in a vectorized loop of this width."""
         if width not in self._of_lane:
             self._of_lane[width] = self.add(Lane(), width)
         return self._of_lane[width]
 
     def of_node(self, node: Node, extent: int | None = None) -> Linear:
-        """The form of a number that the kernel computes."""
+        """Return the form of a number that the kernel computes."""
         if node not in self._of_node:
             self._of_node[node] = self.add(node, None).expr()
             self.extents[-1] = extent
         return linear(self._of_node[node], self.extents)
 
     def apply(self, map: AffineMap, operands: Sequence[Linear]) -> Linear:
-        """The single result of `map` on forms."""
+        """Apply a map with a single result to forms."""
         dims, symbols = operands[: map.num_dims], operands[map.num_dims :]
         return substitute(map.results[0], dims, symbols, self.extents)
 
     def normal(self, form: Linear) -> Linear:
-        """The form with matching quotients and remainders combined."""
+        """Return the form with matching quotients and remainders combined."""
         return normal(form, self.extents)
 
     def binary(self, kind: AffineBinaryOpKind, lhs: Linear, rhs: Linear) -> Linear:
-        """Sum, or product, quotient or remainder by a constant."""
+        """Return a sum of forms, or a product, quotient or remainder by a constant."""
         return combine(kind, lhs, rhs, self.extents)
 
     def bounds(self, form: Linear) -> Bounds:
-        """Least and greatest value."""
+        """Return the least and the greatest value of a form."""
         return bounds_of(self.normal(form), self.extents)
 
     def is_varying(self, form: Linear) -> bool:
-        """Whether the value differs between lanes of the vectorized loop."""
+        """Return whether the value differs between lanes of the vectorized loop."""
         return bool(form.terms and self._varying) and any(map(self._varies, form.terms))
 
     def _varies(self, atom: AffineExpr) -> bool:
@@ -119,7 +119,7 @@ class IndexSpace:
         return not self._varying.isdisjoint(dimensions_of(atom))
 
     def at_lane(self, form: Linear, lane: int, take: Callable[[Node, int], Node]) -> Linear:
-        """The form for one lane; `take` extracts the lane of a vector."""
+        """Return the form for one lane; `take` extracts that lane of a vector."""
         if not self.is_varying(form):
             return form
         if (stride := self.lane_stride(form)) is not None:
@@ -139,7 +139,7 @@ class IndexSpace:
         return type(atom) is AffineDimExpr and atom.position in self._lanes
 
     def lane_stride(self, form: Linear) -> int | None:
-        """The constant difference between neighbouring lanes; None if it is not constant."""
+        """Return the constant difference between neighbouring lanes, or None if it varies."""
         stride = 0
         for atom, coefficient in form.terms.items():
             if self._is_lane(atom):
@@ -149,23 +149,23 @@ class IndexSpace:
         return stride
 
     def blocks_of(self, form: Linear) -> list[Block]:
-        """The blocks in which the variables of a form live."""
+        """Return the blocks that declare the variables of a form."""
         positions = {position for atom in form.terms for position in dimensions_of(atom)}
-        found = [self.dimensions[position] for position in positions]
-        return [dimension.home for dimension in found if isinstance(dimension, Variable)]
+        dimensions = [self.dimensions[position] for position in positions]
+        return [dimension.home for dimension in dimensions if isinstance(dimension, Variable)]
 
 
 def constant_of(form: Linear) -> int | None:
-    """The value of a form without terms."""
+    """Return the value of a form without terms, or None if it has terms."""
     return None if form.terms else form.constant
 
 
 def divisor_of(atom: AffineBinaryOpExpr) -> int:
-    """The constant that a floordiv or mod atom divides by."""
+    """Return the constant divisor of a floordiv or mod atom."""
     assert isinstance(atom.rhs, AffineConstantExpr), "division is by a constant"
     return atom.rhs.value
 
 
 def is_multiple(form: Linear, of: int) -> bool:
-    """Whether an index surely is a multiple of a number."""
+    """Return whether an index is provably a multiple of `of`."""
     return form.constant % of == 0 and all(factor % of == 0 for factor in form.terms.values())

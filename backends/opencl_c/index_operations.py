@@ -1,4 +1,4 @@
-"""Turns `arith` operations on values of type index into forms, wherever they are affine."""
+"""Conversion of `arith` operations on values of type index to linear forms."""
 
 from __future__ import annotations
 
@@ -28,11 +28,11 @@ _AFFINE = {
     "arith.ceildivui": AffineBinaryOpKind.CeilDiv,
 }
 _TRUNCATING = ("arith.divui", "arith.divsi", "arith.remui", "arith.remsi", "arith.ceildivui")
-"""Operations that equal the affine ones for indices that are not negative."""
+"""Operations that equal their affine counterparts only if the indices are not negative."""
 
 
 class IndexOperations:
-    """Index arithmetic; operations that are not affine are computed as integers."""
+    """A converter of index arithmetic; operations that are not affine are computed as integers."""
 
     def __init__(self, expressions: Expressions, operations: Operations):
         self.ex = expressions
@@ -40,7 +40,7 @@ class IndexOperations:
         self.operations = operations
 
     def __call__(self, op: Operation, operands: Sequence[Linear]) -> Linear:
-        """The form of an operation's result."""
+        """Return the form of an operation's result."""
         if type(op) is arith.ConstantOp:
             assert isinstance(op.value, IntegerAttr)
             return constant(op.value.value.data)
@@ -56,7 +56,7 @@ class IndexOperations:
         return self.ex.to_form(node, self._extent(op, operands))
 
     def compare(self, op: arith.CmpiOp, lhs: Linear, rhs: Linear) -> Node:
-        """The truth value of a comparison of indices."""
+        """Return the truth value of a comparison of indices."""
         operator = COMPARE_INTEGERS[arith.CMPI_COMPARISON_OPERATIONS[op.predicate.value.data]]
         if operator.sign is Sign.UNSIGNED:
             lows = [self.space.bounds(form)[0] for form in (lhs, rhs)]
@@ -82,13 +82,13 @@ class IndexOperations:
         return self.space.binary(kind, lhs, rhs)
 
     def _extent(self, op: Operation, operands: Sequence[Linear]) -> int | None:
-        """One more than the greatest value of a clamped index that is never negative."""
+        """Return the exclusive upper bound of a clamped index that is never negative, or None."""
         if op.name not in ("arith.minsi", "arith.maxsi"):
             return None
         is_min = op.name == "arith.minsi"
         lows, highs = zip(*map(self.space.bounds, operands), strict=True)
         positive = [low is not None and low >= 0 for low in lows]
-        known = [high for high in highs if high is not None]
+        finite = [high for high in highs if high is not None]
         if is_min:
-            return min(known) + 1 if known and all(positive) else None
-        return max(known) + 1 if len(known) == 2 and any(positive) else None
+            return min(finite) + 1 if finite and all(positive) else None
+        return max(finite) + 1 if len(finite) == 2 and any(positive) else None

@@ -1,4 +1,4 @@
-"""Loads and stores: each becomes a scalar, a vector, a register, or one access per lane."""
+"""Loads and stores: each becomes a scalar, vector or register access, or one access per lane."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .values import (
     Block,
     Declare,
     DeclareArray,
+    ElementStore,
+    ExpressionGraph,
     Fetch,
-    Graph,
     Node,
     Register,
     Statement,
     Storage,
-    Store,
     Texture,
 )
 
@@ -42,12 +42,12 @@ _SPACES = {
 }
 
 
-class Memory:
+class KernelMemory:
     """The buffers of one kernel and the accesses to them."""
 
     def __init__(self, expressions: Expressions, storages: Storages, target: Target):
         self.ex = expressions
-        self.graph: Graph = expressions.graph
+        self.graph: ExpressionGraph = expressions.graph
         self.storages = storages
         self.target = target
         self.buffers: dict[SSAValue, Buffer] = {}
@@ -57,7 +57,7 @@ class Memory:
     # Declarations
 
     def parameter(self, value: SSAValue, hint: str, written: bool) -> Array:
-        """A kernel parameter."""
+        """Declare a kernel parameter in global or constant memory."""
         type_ = memref_type(value)
         ctype = value_type(type_.element_type, self.target)
         array = self._array(type_, hint, ctype, written)
@@ -71,7 +71,7 @@ class Memory:
         return array
 
     def share(self, first: SSAValue, second: SSAValue) -> None:
-        """State that two parameters may be the same memory."""
+        """Record that two parameters may be the same memory."""
         one, other = self._addressed(first), self._addressed(second)
         assert isinstance(one, Array), "a parameter is no register"
         assert isinstance(other, Array), "a parameter is no register"
@@ -88,7 +88,7 @@ class Memory:
         return Array(hint, space, storage, ctype, size, written)
 
     def allocate(self, value: SSAValue, hint: str) -> None:
-        """A local or private buffer; local ones are declared at the start of the kernel."""
+        """Declare a local or private buffer; local ones are declared at the start of the kernel."""
         type_ = memref_type(value)
         scope = scope_of(type_)
         if scope not in (tir.Scope.Private, tir.Scope.Local):
@@ -131,22 +131,22 @@ class Memory:
             self.graph.invalidate(frozenset((statement.array,)))
 
     def storages_of(self, values: frozenset[SSAValue]) -> frozenset[Storage]:
-        """The memory whose loaded values are outdated after a store to one of these memrefs."""
-        found: set[Storage] = set()
+        """Return the storages that a store to one of these memrefs may change."""
+        storages: set[Storage] = set()
         for value in values:
             match self.buffers.get(value):
                 case Array() as array:
-                    found |= array.names
+                    storages |= array.names
                 case Texture() as texture:
-                    found.add(texture)
+                    storages.add(texture)
                 case RegisterFile() as file:
-                    found.update(file.registers.values())
+                    storages.update(file.registers.values())
                 case None:
                     pass
-        return frozenset(found)
+        return frozenset(storages)
 
     def shared(self) -> frozenset[Storage]:
-        """The memory that other work-items may write: it changes at a barrier."""
+        """Return the memory that other work-items may write, so that it changes at a barrier."""
         return frozenset(
             buffer
             for buffer in self.buffers.values()
@@ -156,7 +156,7 @@ class Memory:
     # Accesses
 
     def _addressed(self, value: SSAValue) -> Array | RegisterFile:
-        """The buffer of a load or store."""
+        """Return the buffer of a load or store; raise CloptError for a texture."""
         buffer = self.buffers[value]
         if isinstance(buffer, Texture):
             raise CloptError(
@@ -166,7 +166,7 @@ class Memory:
         return buffer
 
     def _flat(self, value: SSAValue, indices: Sequence[Linear]) -> Linear:
-        """The element number of an access."""
+        """Return the element number of an access."""
         if value not in self._strides:
             self._strides[value] = layout_of(memref_type(value))[1:]
         strides, offset = self._strides[value]
@@ -176,7 +176,7 @@ class Memory:
         return self.ex.space.normal(total)
 
     def load(self, value: SSAValue, indices: Sequence[Linear], hint: str) -> Node | None:
-        """The loaded value; None if each lane must load separately."""
+        """Return the loaded value, or None if each lane must load separately."""
         buffer = self._addressed(value)
         if isinstance(buffer, RegisterFile):
             return self._load_registers(buffer, indices)
@@ -188,7 +188,7 @@ class Memory:
         return None if stride is None else self._load_strided(buffer, form, stride, hint)
 
     def load_quads(self, value: SSAValue, indices: Sequence[Linear]) -> Node | None:
-        """Four bytes as an int, in each lane its own; None if each lane must load separately."""
+        """Return four bytes per lane as an int, or None if each lane must load separately."""
         array = self._addressed(value)
         assert isinstance(array, Array), "quads lie in global or local memory"
         form, width = self._flat(value, indices), 1
@@ -203,7 +203,7 @@ class Memory:
         )  # fmt: skip
 
     def fetch(self, value: SSAValue, indices: Sequence[Linear], distance: int) -> None:
-        """Ask for what lies so many bytes behind an element, once in a block."""
+        """Prefetch the address `distance` bytes behind an element, once per block."""
         array = self._addressed(value)
         assert isinstance(array, Array), "a parameter is no register"
         element_bytes = cast(FixedBitwidthType, memref_type(value).element_type).size
@@ -219,9 +219,10 @@ class Memory:
         self.graph.add(Fetch(self.graph.block, operands, frozenset(), array, ahead))
 
     def _load_strided(self, array: Array, form: Linear, stride: int, hint: str) -> Node | None:
-        """A vector load that spans the lanes, of which every `stride`-th element is taken.
+        """Load a vector that spans the lanes, and pick every `stride`-th element of it.
 
-        It also reads the elements in between, so these must certainly exist.
+        The load also reads the elements in between, so it must provably stay inside the array.
+        Return None if that is not certain.
         """
         lanes, step = self.ex.lane_width, abs(stride)
         first = self.ex.at_lane(form, 0 if stride > 0 else lanes - 1)
@@ -234,9 +235,9 @@ class Memory:
         return self._load_vector(array, first + constant(-shift), lanes * step, picked, hint)
 
     def _shift(self, array: Array, first: Linear, step: int) -> int | None:
-        """The distance before the first lane at which a vector inside of the array can start.
+        """Return how far before the first lane a vector inside the array can start, or None.
 
-        Of several distances it takes the one that loads of neighbouring elements share.
+        The preferred distance lets loads of neighbouring elements share one vector.
         """
         width = self.ex.lane_width * step
         low, high = self.ex.space.bounds(first)
@@ -249,7 +250,7 @@ class Memory:
         return None
 
     def load_element(self, array: Array, form: Linear) -> Node:
-        """The element of this number."""
+        """Return the element with this number."""
         return self._load_element(array, form, array.hint)
 
     def store_element(self, array: Array, form: Linear, stored: Node) -> None:
@@ -278,17 +279,17 @@ class Memory:
         return self.ex.convert(node, BOOL) if array.ctype.base == "bool" else node
 
     def _load_registers(self, file: RegisterFile, indices: Sequence[Linear]) -> Node | None:
-        found = self._registers(file, indices)
-        if found is None:
+        place = self._registers(file, indices)
+        if place is None:
             return None
-        register, lane = found
+        register, lane = place
         node = self.graph.read(register)
         return node if lane is None else self.ex.lane(node, lane)
 
     def _registers(
         self, file: RegisterFile, indices: Sequence[Linear]
     ) -> tuple[Register, int | None] | None:
-        """The register of an access, and its lane in it (None for all lanes)."""
+        """Return the register of an access and its lane in it (None for all lanes), or None."""
         space = self.ex.space
         varying = [d for d, form in enumerate(indices) if space.is_varying(form)]
         if not varying:
@@ -302,13 +303,13 @@ class Memory:
         return file.find(first)[0], None
 
     def store(self, value: SSAValue, indices: Sequence[Linear], stored: Node) -> bool:
-        """Add the statement; False if each lane must store separately."""
+        """Add a store statement; return False if each lane must store separately."""
         buffer = self._addressed(value)
         if isinstance(buffer, RegisterFile):
-            found = self._registers(buffer, indices)
-            if found is None:
+            place = self._registers(buffer, indices)
+            if place is None:
                 return False
-            register, lane = found
+            register, lane = place
             if lane is None:
                 stored = self.ex.as_type(stored, register.ctype)
             self.graph.add(
@@ -328,11 +329,11 @@ class Memory:
         array.has_elements = True
         stored = self.as_stored(array, stored, width)
         operands: tuple[Node, ...] = (stored, *self.ex.address(form))
-        statement: Statement = Store(self.graph.block, operands, array.names, array, form)
+        statement: Statement = ElementStore(self.graph.block, operands, array.names, array, form)
         self.graph.add(statement)
 
     def as_stored(self, array: Array, stored: Node, width: int) -> Node:
-        """A value of `width` elements, converted to the type in which the array stores them."""
+        """Return a value of `width` elements, converted to the array's type in memory."""
         if width > 1:
             stored = self.ex.broadcast(stored, width)
         ctype = array.ctype
@@ -348,7 +349,7 @@ class Memory:
 
 
 def form_key(form: Linear) -> tuple[object, ...]:
-    """A hashable identity of a form."""
+    """Return a hashable key that identifies a form."""
     return frozenset(form.terms.items()), form.constant
 
 

@@ -1,4 +1,4 @@
-"""Names for variables: their hint, made a C identifier that nothing in scope has yet."""
+"""Names of variables: their hint, made a C identifier that is unused in scope."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ _TYPE = re.compile(
 
 
 def is_identifier(name: str) -> bool:
-    """Whether OpenCL C accepts `name` for something of ours."""
+    """Return whether OpenCL C accepts `name` as the name of a variable or kernel."""
     return (
         name.isidentifier()
         and name.isascii()
-        # `__kernel` and the like; C leaves all names that begin so to compilers.
+        # C reserves names that begin with two underscores, such as `__kernel`, for implementations.
         and not name.startswith("__")
         and name not in RESERVED
         and name not in NAMES
@@ -27,13 +27,14 @@ def is_identifier(name: str) -> bool:
     )
 
 
-class Names:
-    """The names of the blocks that are open."""
+class NameScopes:
+    """The names that are visible in the open blocks."""
 
     def __init__(self) -> None:
         self._scopes: list[set[str]] = [set()]
         self._first: list[dict[str, int]] = [{}]
-        """For a base, the first number that names in the block or around it may have left."""
+        """Per base name, the lowest number that may be unused in this block and the blocks around
+        it."""
 
     def open(self) -> None:
         """Enter a block."""
@@ -41,14 +42,15 @@ class Names:
         self._first.append({})
 
     def close(self) -> None:
-        """Leave a block: its names are free again."""
+        """Leave a block and release its names."""
         self._scopes.pop()
         self._first.pop()
 
     def new(self, hint: str, *, numbered: bool = False) -> str:
-        """A name that shadows nothing: the hint, or with a number."""
+        """Return a name that shadows nothing: the hint, with a number if it is taken."""
         base = re.sub("^__+", "_", _NOT_A_WORD.sub("_", hint)) or "t"
-        # A number makes `float` a name of ours, but not `convert_x`: all that begin so are taken.
+        # A number makes `float` usable (`float0`), but not `convert_x`: every such name is
+        # reserved.
         if base[0].isdigit() or not (is_identifier(base) or is_identifier(f"{base}0")):
             base = "_" + base
         candidate = base

@@ -1,4 +1,4 @@
-"""Turns `arith`, `math` and `tir.call` operations on numbers into expressions."""
+"""Conversion of `arith`, `math` and `tir.call` operations on numbers to expressions."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ from .values import Node
 
 
 class Operations:
-    """One method per shape of operation; the op's name finds the row of the tables."""
+    """A converter of operations; the operation's name selects a method or a table row."""
 
     def __init__(self, expressions: Expressions, target: Target):
         self.ex = expressions
@@ -65,7 +65,7 @@ class Operations:
         }
 
     def __call__(self, op: Operation, operands: Sequence[Node]) -> Node:
-        """The value of an operation with one result."""
+        """Return the value of an operation with one result."""
         name = op.name
         if (special := self._special.get(name)) is not None:
             return special(op, operands)
@@ -88,7 +88,7 @@ class Operations:
         return self.element(op.results[0].type)
 
     def element(self, attr: Attribute) -> CType:
-        """The scalar type that values of an IR type have in C."""
+        """Return the scalar C type of values of an IR type."""
         return value_type(attr, self.target)
 
     def _constant(self, op: Operation, _: Sequence[Node]) -> Node:
@@ -97,7 +97,7 @@ class Operations:
             case FloatAttr() | IntegerAttr():
                 return self.ex.constant(op.value.value.data, self._type(op))
             case _:
-                raise CloptError(f"a kernel has scalar constants, not {op.value}")
+                raise CloptError(f"a kernel's constants must be scalars, not {op.value}")
 
     def _compare_integers(self, op: Operation, operands: Sequence[Node]) -> Node:
         assert isinstance(op, arith.CmpiOp)
@@ -127,14 +127,15 @@ class Operations:
                 return ex.negate(result) if negated else result
 
     def _nan_propagating(self, symbol: str, a: Node, b: Node) -> Node:
-        """The one of `a` and `b` that `symbol` prefers, or NaN if one is NaN."""
+        """Return whichever of `a` and `b` satisfies `symbol`, or NaN if one is NaN."""
         ex = self.ex
         if a.kind == "constant":
             a, b = b, a
         picks_b = ex.compare({">": "<", "<": ">"}[symbol], a, b)
         if b.kind == "constant" and b.payload == b.payload:
             return ex.select(picks_b, b, a)
-        # Comparisons with NaN are false, so a NaN in b is picked; one in a takes a test.
+        # A comparison with NaN is false, so a NaN in b is picked; a NaN in a needs a test of its
+        # own.
         picks_a = ex.logic("||", ex.compare(symbol, a, b), ex.compare("!=", a, a))
         return ex.select(picks_a, a, b)
 
@@ -153,7 +154,7 @@ class Operations:
             result = BOOL if widest.width == 1 else mask_type(widest.bits, widest.width)
             return self.ex.call(name, result, operands)
         if name not in CALLS:
-            raise CloptError(f'"{name}" is no builtin of OpenCL C 1.2 that a kernel may call')
+            raise CloptError(f'"{name}" is not an OpenCL C 1.2 builtin that a kernel may call')
         return self.ex.call(name, self._type(op).of_width(widest.width), operands)
 
     def _cast(self, op: Operation, operand: Node) -> Node:
@@ -176,7 +177,7 @@ class Operations:
         return self.ex.convert(operand, ctype)
 
     def dot(self, total: Node, a: Node, b: Node) -> Node:
-        """A sum and four products of the bytes of a and b."""
+        """Return `total` plus the four products of the bytes of `a` and `b`."""
         widest = self._widest((total, a, b))
         name = dots.function_of(self.target.dot_product, widest.width)
         return self.ex.call(name, widest, (total, a, b))
@@ -185,7 +186,7 @@ class Operations:
         ex, (a, b) = self.ex, operands
         if self.target.correctly_rounded_division or not must_round(op, self.target):
             if self._serves_lanes(b, operands):
-                # Outside of loops that do not change it.
+                # The reciprocal of a uniform divisor can be hoisted out of loops.
                 return ex.binary("*", a, ex.binary("/", ex.constant(1.0, b.ctype), b))
             return ex.binary("/", a, b)
         if b.kind == "constant" and (factor := exact_reciprocal(b.payload)) is not None:
@@ -193,7 +194,7 @@ class Operations:
         return ex.call(DIVIDE, self._widest(operands), operands)
 
     def _serves_lanes(self, divisor: Node, operands: Sequence[Node]) -> bool:
-        """Whether one quotient of floats for all lanes takes the place of one for each."""
+        """Return whether one float reciprocal for all lanes replaces a division per lane."""
         return (
             self.target.arithmetic_functions
             and divisor.kind != "constant"
@@ -228,11 +229,11 @@ class Operations:
         return self.ex.reinterpret(operand, self._type(op).of_width(operand.ctype.width))
 
     def _floor_division(self, op: Operation, operands: Sequence[Node]) -> Node:
-        """C's quotient, minus one if C rounded up: if there is a rest, and the signs differ."""
+        """Return C's quotient, minus one if C rounded up (a remainder, and signs that differ)."""
         return self._division(operands, "<", "-")
 
     def _ceiling_division(self, op: Operation, operands: Sequence[Node]) -> Node:
-        """C's quotient, plus one if C rounded down: if there is a rest, and the signs agree."""
+        """Return C's quotient, plus one if C rounded down (a remainder, and signs that agree)."""
         return self._division(operands, ">=", "+")
 
     def _division(self, operands: Sequence[Node], signs: str, correct: str) -> Node:
@@ -251,7 +252,7 @@ class Operations:
         return ex.binary("+", ex.binary("/", a, b), ex.convert(rest, a.ctype))
 
     def _absolute(self, op: Operation, operands: Sequence[Node]) -> Node:
-        """OpenCL's `abs` gives unsigned integers."""
+        """Return the absolute value; OpenCL's `abs` returns unsigned integers."""
         (operand,) = self.ex.unify(operands, Sign.SIGNED)
         return self.ex.call("abs", operand.ctype.unsigned(), [operand])
 

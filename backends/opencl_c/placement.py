@@ -1,8 +1,8 @@
-"""Decides which expressions of a graph become variables; the others are written at their use.
+"""Decision which expressions of a graph become variables; the others are printed at their use.
 
 An expression becomes a variable if it is used more than once, if a loop would compute it again, or
-if the memory from which it was loaded changes before its use. The decision goes from the last
-expression to the first, so that all uses of an expression are known at its turn.
+if the memory from which it was loaded changes before its use. Expressions are visited from last to
+first, so that all uses of an expression are known when it is decided.
 """
 
 from __future__ import annotations
@@ -12,25 +12,25 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator
 
 from .functions import widest_call
-from .values import Block, Graph, Node, Statement, Storage
+from .values import Block, ExpressionGraph, Node, Statement, Storage
 
 Point = tuple[Block, int]
-"""A place of evaluation: before the item with this number in a block."""
+"""A point of evaluation: before the item with this number in a block."""
 
 _NAMED = ("hoisted", "stepped", "sampler")
-"""Expressions that always have a name."""
+"""Kinds of expressions that always become variables."""
 _FREE = ("constant", "index", "broadcast")
-"""Expressions that are never worth a name."""
+"""Kinds of expressions that never become variables."""
 _REPEATABLE = ("register", "lane")
-"""Expressions that are not worth a name because they are used twice."""
+"""Kinds of expressions that do not become variables merely because they are used twice."""
 _SHARED_SUM = 3
-"""An address that so many accesses share gets a name."""
+"""An address becomes a variable if at least this many accesses share it."""
 
 
 class Placement:
-    """Marks the nodes that become variables (`is_variable`), and finds those that are used."""
+    """The decision for one graph: it sets `Node.is_variable`, and knows which nodes are used."""
 
-    def __init__(self, graph: Graph):
+    def __init__(self, graph: ExpressionGraph):
         self._position: dict[Node | Statement, int] = {}
         self._around: dict[Block, Statement] = {}
         self._writes: dict[tuple[Block, Storage], list[int]] = defaultdict(list)
@@ -43,11 +43,11 @@ class Placement:
                 self._place(node)
 
     def is_used(self, node: Node) -> bool:
-        """Whether a statement needs the node."""
+        """Return whether a statement needs the node."""
         return node in self._users
 
     def used(self) -> Iterable[Node]:
-        """The nodes that some statement needs."""
+        """Return the nodes that some statement needs."""
         return self._users
 
     def _number(self, block: Block) -> None:
@@ -64,7 +64,7 @@ class Placement:
                 self._use(operand, item)
 
     def _use(self, node: Node, user: Node | Statement) -> None:
-        """Record a use; the operands of a node count as used only if it is."""
+        """Record a use; the operands of a node count as used only if the node is used."""
         pending = [(node, user)]
         while pending:
             node, user = pending.pop()
@@ -106,7 +106,7 @@ class Placement:
         return [(user.block, self._position[user])]
 
     def _path(self, node: Node, point: Point) -> Iterator[Point]:
-        """From the place of use out to the block of the node."""
+        """Yield the points from a use outwards to the block of the node."""
         block, position = point
         yield point
         while block is not node.block:
@@ -118,9 +118,9 @@ class Placement:
         return any(block.is_loop for block, _ in self._path(node, point) if block is not node.block)
 
     def _changes(self, storage: Storage, node: Node, point: Point) -> bool:
-        """Whether `storage` is written between the node and a use of it.
+        """Return whether `storage` is written between the node and a use of it.
 
-        A statement that contains the use counts as a whole.
+        If the use is inside a statement, the writes of the whole statement count.
         """
         *inner, (block, position) = self._path(node, point)
         writes = self._writes.get((block, storage))
@@ -133,7 +133,7 @@ class Placement:
 
 
 def _by_parts(node: Node) -> tuple[Node, ...]:
-    """The operands of which the text takes single lanes."""
+    """Return the operands from which the printed text extracts single lanes."""
     if node.kind == "call" and node.ctype.width > widest_call(node.payload):
         return tuple(operand for operand in node.operands if operand.kind != "register")
     if node.kind not in ("lane", "swizzle") or node.operands[0].kind in ("register", "load"):

@@ -1,4 +1,4 @@
-"""Prints the graph of a kernel as OpenCL C 1.2."""
+"""Printer of a kernel's graph as OpenCL C 1.2."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ from ...dialects import tir
 from ...dialects.cl.target import Target
 from ...dialects.tir.affine import Linear
 from ...errors import CloptError
-from .build import Builder
+from .build import KernelBuilder
 from .functions import is_function, widest_call
 from .functions.rounding import remark
-from .names import Names, is_identifier
+from .names import NameScopes, is_identifier
 from .placement import Placement
 from .storage import sizes_of
 from .text import Texts
@@ -25,39 +25,40 @@ from .values import (
     Assign,
     Barrier,
     Block,
+    CountedLoop,
     Declare,
     DeclareArray,
     DeclareIndex,
+    ElementStore,
     Fetch,
     If,
-    Loop,
     Node,
     Register,
     Statement,
-    Store,
     TexelStore,
     Texture,
 )
 
 MAX_ARGUMENTS = 128
-"""The most arguments of a kernel: OpenCL guarantees 1024 bytes, which hold 128 pointers."""
+"""Most arguments of a kernel: OpenCL guarantees 1024 bytes of arguments, which hold 128 pointers.
+"""
 LINE_LENGTH = 100
 FETCH = "FETCH"
-"""The macro that asks the memory for what lies at a pointer."""
+"""The macro that prefetches the data at a pointer."""
 _LONGEST_INLINE = 72
-# In a sum of products the factors get variables, and not the product: C may fuse a product with an
-# addition only within one expression.
+# In a sum of products the factors become variables rather than the product: C may contract a
+# product and an addition into an fma only within one expression.
 _LONGEST_LOAD = 44
-"""The length in characters beyond which an expression gets a variable."""
+"""Length in characters beyond which a load becomes a variable."""
 _COMPOUND = ("+", "-", "*", "/", "&", "|", "^")
 
 
 class KernelPrinter:
-    """Prints one kernel; `text()` gives the result."""
+    """A printer of one kernel; `text()` returns its source."""
 
     def __init__(self, func: tir.FuncOp, target: Target):
         self.func = func
-        self.builder = Builder(func, target)
+        self.builder = KernelBuilder(func, target)
         self.builder.build()
         self._remark = remark(func, target)
         self.placement = Placement(self.builder.graph)
@@ -66,30 +67,31 @@ class KernelPrinter:
             mad=target.mad,
             select=target.select,
             wide=tuple(_wide_spaces(target)),
-            # PoCL 3.1 stores a vector of bytes one by one.
+            # PoCL 3.1 splits a store of a vector of bytes into single bytes, so it is printed as
+            # ints.
             ints_of_bytes=target.multiplies_bytes and target.device_type == "cpu",
         )
-        self.names = Names()
+        self.names = NameScopes()
         self.lines: list[str] = []
         self.indent = 0
         self.fetches = False
-        """Whether the text so far asks the memory for what it reads later."""
+        """Whether the text printed so far contains prefetches."""
         self._initialised: dict[Statement, Register] = {}
         self._statements: dict[type[Statement], Callable[..., None]] = {
-            Store: self._store,
+            ElementStore: self._store,
             TexelStore: self._texel_store,
             Assign: self._assign,
             Declare: self._declare,
             DeclareArray: self._declare_array,
             DeclareIndex: self._declare_index,
-            Loop: self._loop,
+            CountedLoop: self._loop,
             Fetch: self._fetch,
             If: self._if,
             Barrier: self._barrier,
         }
 
     def text(self) -> str:
-        """The kernel's source text."""
+        """Return the kernel's source text."""
         name = self.func.sym_name.data
         if not is_identifier(name):
             raise CloptError(
@@ -109,10 +111,10 @@ class KernelPrinter:
         return "\n".join(self.lines) + "\n"
 
     def types(self) -> frozenset[str]:
-        """The C types in which the kernel computes and which its arrays hold.
+        """Return the base C types of the kernel's expressions and arrays.
 
         `half` is not among them if the kernel only widens halves on loading and rounds on storing,
-        because the core of OpenCL C has pointers to halves.
+        because core OpenCL C supports pointers to halves.
         """
         arrays = {
             buffer.ctype.base
@@ -123,7 +125,7 @@ class KernelPrinter:
         return frozenset(arrays | {node.ctype.base for node in self.placement.used()})
 
     def functions(self) -> frozenset[tuple[str, int]]:
-        """The functions of ours that the kernel calls, each for vectors of a width."""
+        """Return the functions of ours that the kernel calls, each with its vector width."""
         return frozenset(
             (node.payload, min(node.ctype.width, widest_call(node.payload)))
             for node in self.placement.used()
@@ -168,7 +170,7 @@ class KernelPrinter:
             return f"{access} {buffer.image.kind.value}_t {name}"
         qualifier = "" if buffer.written or buffer.space == "constant" else "const "
         width = tir.TEXEL if buffer.is_packed else ""
-        # `restrict` says that no other name leads to the same memory (C99, 6.7.3.1).
+        # `restrict` asserts that no other pointer accesses the same memory (C99, 6.7.3.1).
         pointer = "*" if buffer.in_place else "*restrict "
         return f"__{buffer.space} {qualifier}{buffer.storage}{width} {pointer}{name}"
 
@@ -199,12 +201,13 @@ class KernelPrinter:
 
     # Statements
 
-    def _store(self, store: Store) -> None:
+    def _store(self, store: ElementStore) -> None:
         array, value = store.array, store.value
         if array.storage == "half" and value.ctype.base == "float":
             width = value.ctype.width
             if value.kind == "broadcast" and value.operands[0].kind == "constant":
-                # PoCL 3.1 writes a constant vector of halves as if it were aligned: a crash.
+                # PoCL 3.1 crashes here: it stores a constant vector of halves as if it were
+                # aligned.
                 width, value = 1, value.operands[0]
             text = self.texts(value)[0]
             if width == 1:
@@ -235,7 +238,7 @@ class KernelPrinter:
         self._assignment(register.name + lane, assign.value, assign)
 
     def _assignment(self, target: str, value: Node, statement: Statement) -> None:
-        """`target = value;`, or `target += rest;` if the value is `target + rest`."""
+        """Print `target = value;`, or `target += rest;` if the value is `target + rest`."""
         is_operator = not value.name and value.kind == "binary" and not self.texts.is_mad(value)
         if is_operator and value.payload in _COMPOUND:
             left, right = value.operands
@@ -292,7 +295,7 @@ class KernelPrinter:
         ctype = self.builder.index_type.text
         self._line(f"const {ctype} {declare.variable.name} = {declare.function}({declare.axis});")
 
-    def _loop(self, loop: Loop) -> None:
+    def _loop(self, loop: CountedLoop) -> None:
         ctype = self.builder.index_type.text
         steps: list[str] = []
         for node in loop.body.items:
@@ -327,7 +330,7 @@ class KernelPrinter:
 
 
 def _wide_spaces(target: Target) -> Iterator[str]:
-    """The memories whose aligned vectors are values of a vector type."""
+    """Yield the address spaces in which aligned vectors are accessed through vector pointers."""
     if target.wide_accesses:
         yield "global"
         if target.wide_local:
@@ -335,19 +338,23 @@ def _wide_spaces(target: Target) -> Iterator[str]:
 
 
 def _break(text: str, limit: int) -> int:
-    """The space at which to break a long line: outside of parentheses, after a comma, far right."""
+    """Return the position of the space at which to break a long line, or 0.
+
+    Spaces outside of parentheses are preferred, then spaces after a comma, then those far to the
+    right.
+    """
     best, choice, depth = 0, (0, False, 0), 0
     for position, character in enumerate(text[: limit + 1]):
         depth += (character in "([") - (character in ")]")
         if character == " " and position > limit // 3:
-            found = (-depth, text[position - 1] == ",", position)
-            if not best or found > choice:
-                best, choice = position, found
+            candidate = (-depth, text[position - 1] == ",", position)
+            if not best or candidate > choice:
+                best, choice = position, candidate
     return best
 
 
 def _longest(node: Node) -> int:
-    """The greatest length of text with which a node that is used once gets no variable."""
+    """Return the length of text up to which a node that is used once gets no variable."""
     if node.kind == "binary" and node.payload == "*" and node.ctype.is_float:
         return sys.maxsize
     return _LONGEST_LOAD if node.kind in ("load", "quads", "texel") else _LONGEST_INLINE

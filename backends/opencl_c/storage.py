@@ -1,7 +1,7 @@
-"""Decides the form of each buffer of a kernel in C, before any code is built.
+"""The C form of each buffer of a kernel, decided before any code is built.
 
-A private memref becomes variables if every index into it is constant after unrolled loops are
-expanded; the variables are vectors along the dimension that vectorized loops walk. Otherwise it
+A private memref becomes variables if every index into it is constant once unrolled loops are
+expanded; the variables are vectors along the dimension of the vectorized loops. Otherwise it
 becomes an array.
 """
 
@@ -50,7 +50,7 @@ class RegisterFile:
     def of(
         cls, hint: str, shape: tuple[int, ...], ctype: CType, axis: int, width: int
     ) -> RegisterFile:
-        """One register for each position, named by the indices that differ."""
+        """Create one register per position; names contain only the indices that vary."""
         counts = [-(-n // width) if d == axis else n for d, n in enumerate(shape)]
         positions = [()]
         for count in counts:
@@ -65,11 +65,11 @@ class RegisterFile:
         return cls(hint, shape, ctype, axis, width, registers)
 
     def find(self, index: Sequence[int]) -> tuple[Register, int]:
-        """The register that holds an element, and its lane there."""
+        """Return the register that holds an element, and the element's lane in it."""
         for i, n in zip(index, self.shape, strict=True):
             if not 0 <= i < n:
                 raise CloptError(
-                    f"the kernel accesses {self.hint} at {list(index)}, outside of its shape"
+                    f"the kernel accesses {self.hint} at {list(index)}, outside its shape"
                 )
         if self.width == 1:
             return self.registers[tuple(index)], 0
@@ -79,8 +79,8 @@ class RegisterFile:
 
 
 @dataclass(frozen=True)
-class Access:
-    """A load or store of a private memref, seen from its indices."""
+class PrivateAccess:
+    """A load or store of a private memref, described by its indices."""
 
     loops: frozenset[tir.ForOp]
     """The loops on whose variables the indices depend."""
@@ -89,7 +89,7 @@ class Access:
 
 
 class Storages:
-    """The uses of the buffers of one kernel, and the forms that follow from them."""
+    """The uses of the buffers of one kernel, and the C forms that follow from them."""
 
     def __init__(self, func: tir.FuncOp):
         self._depends: dict[SSAValue, frozenset[tir.ForOp]] = {}
@@ -98,25 +98,25 @@ class Storages:
         self.written = self.written_in(func)
 
     def written_in(self, op: Operation) -> frozenset[SSAValue]:
-        """The memrefs to which `op` and the operations in it store."""
+        """Return the memrefs to which `op` and the operations inside it store."""
         if op not in self._written:
-            found: set[SSAValue] = set()
+            written: set[SSAValue] = set()
             if isinstance(op, memref.StoreOp):
-                found.add(op.memref)
+                written.add(op.memref)
             elif isinstance(op, tir.TexelWriteOp):
-                found.add(op.destination)
+                written.add(op.destination)
             for region in op.regions:
                 for block in region.blocks:
                     for inner in block.ops:
                         if inner.regions or not inner.results:
-                            found |= self.written_in(inner)
-            self._written[op] = frozenset(found)
+                            written |= self.written_in(inner)
+            self._written[op] = frozenset(written)
         return self._written[op]
 
     def depends(self, value: SSAValue) -> frozenset[tir.ForOp]:
-        """The loops in which a value changes, not counting changes of outer buffers it loads."""
-        if (known := self._depends.get(value)) is not None:
-            return known
+        """Return the loops in which a value changes, ignoring stores to buffers it loads from."""
+        if (cached := self._depends.get(value)) is not None:
+            return cached
         result: frozenset[tir.ForOp] = frozenset()
         if isinstance(value, BlockArgument):
             loop = value.block.parent_op()
@@ -137,10 +137,10 @@ class Storages:
         return result
 
     def is_vector_loop(self, loop: tir.ForOp) -> bool:
-        """Whether the loop becomes vector code; otherwise a vectorized loop is expanded in text.
+        """Return whether the loop becomes vector code; other vectorized loops are expanded.
 
-        It is expanded if lanes depend on each other: if all lanes store to one place, if there are
-        vectorized loops inside, or if it uses local memory.
+        A loop is expanded if its lanes depend on each other: if all lanes store to one element, if
+        it contains another vectorized loop, or if it allocates local memory.
         """
         if loop.kind.data is not tir.LoopKind.Vectorized or loop.size not in VECTOR_WIDTHS:
             return False
@@ -167,7 +167,7 @@ class Storages:
                 return False
 
     def lane_loop(self, buffer: SSAValue) -> tir.ForOp | None:
-        """The vector loop that allocates a private memref, of which each lane has its own."""
+        """Return the vector loop in which a private memref is allocated per lane, or None."""
         if not isinstance(buffer, OpResult):
             return None
         for loop in tir.enclosing_loops(buffer.op):
@@ -176,13 +176,13 @@ class Storages:
         return None
 
     def register_layout(self, buffer: SSAValue) -> tuple[int, int] | None:
-        """The vector dimension and width of a private memref that fits registers, else None."""
-        accesses: list[Access] = []
+        """Return vector dimension and width of a private memref that fits registers, or None."""
+        accesses: list[PrivateAccess] = []
         for use in buffer.uses:
             op = use.operation
             if not isinstance(op, memref.LoadOp | memref.StoreOp):
                 raise CloptError(
-                    f"a kernel only loads from and stores to a buffer, it cannot {op.name} it"
+                    f"a kernel may only load from and store to a buffer, not {op.name} it"
                 )
             access = self._access(op)
             if any(not self._is_constant(loop) for loop in access.loops):
@@ -197,7 +197,7 @@ class Storages:
         kinds = (tir.LoopKind.Unrolled, tir.LoopKind.Vectorized)
         return loop.kind.data in kinds or (loop.size == 1 and not loop.kind.data.is_bound)
 
-    def _access(self, op: memref.LoadOp | memref.StoreOp) -> Access:
+    def _access(self, op: memref.LoadOp | memref.StoreOp) -> PrivateAccess:
         loops = frozenset[tir.ForOp]().union(*map(self.depends, op.indices))
         lanes: tuple[int, int] | None = None
         vector = [loop for loop in loops if self.is_vector_loop(loop)]
@@ -206,11 +206,11 @@ class Storages:
             axes = [d for d, index in enumerate(op.indices) if loop in self.depends(index)]
             if len(axes) == 1 and _is_aligned(op.indices[axes[0]], loop):
                 lanes = axes[0], loop.size
-        return Access(loops, lanes)
+        return PrivateAccess(loops, lanes)
 
 
 def _is_affine(value: SSAValue) -> bool:
-    """Whether an index depends only on loop variables and constants."""
+    """Return whether an index depends only on loop variables and constants."""
     if isinstance(value, BlockArgument):
         return True
     assert isinstance(value, OpResult)
@@ -222,7 +222,7 @@ def _is_affine(value: SSAValue) -> bool:
 
 
 def _is_aligned(index: SSAValue, loop: tir.ForOp) -> bool:
-    """Whether `index` is the loop's variable plus multiples of its extent."""
+    """Return whether `index` is the loop's variable plus multiples of its extent."""
     if index is loop.var:
         return True
     if not (isinstance(index, OpResult) and isinstance(index.op, affine.ApplyOp)):
@@ -246,50 +246,50 @@ def _is_inside(buffer: SSAValue, loop: tir.ForOp) -> bool:
 
 
 def scope_of(type_: Attribute) -> tir.Scope:
-    """The scope of a memref; global if it has no memory space."""
+    """Return the scope of a memref; global if it has no memory space."""
     assert isinstance(type_, MemRefType)
     space = type_.memory_space
     if isinstance(space, NoneAttr):
         return tir.Scope.Global
     if not isinstance(space, tir.ScopeAttr):
-        raise CloptError(f"{space} is no memory space of a kernel: use #tir.scope")
+        raise CloptError(f"{space} is not a memory space of kernels: use #tir.scope")
     return space.scope
 
 
 def memref_type(value: SSAValue) -> MemRefType[Attribute]:
-    """The type of a buffer."""
+    """Return the type of a buffer."""
     type_: Attribute = value.type
     assert isinstance(type_, MemRefType)
     return cast("MemRefType[Attribute]", type_)
 
 
 def sizes_of(attr: DenseArrayBase | None) -> list[int]:
-    """The numbers in an NDRange attribute; none without one."""
+    """Return the numbers in an NDRange attribute; an empty list if it is absent."""
     return [] if attr is None else list(cast("DenseArrayBase[IntegerType]", attr).get_values())
 
 
 def layout_of(type_: MemRefType[Attribute]) -> tuple[tuple[int, ...], tuple[int, ...], int]:
-    """Shape, strides and offset of a memref."""
+    """Return the shape, strides and offset of a memref, in elements."""
     shape = type_.get_shape()
     if DYNAMIC_INDEX in shape:
-        raise CloptError(f"a kernel's buffers have static shapes, not {type_}")
+        raise CloptError(f"a kernel's buffers must have static shapes, not {type_}")
     if isinstance(type_.layout, NoneAttr):
         return shape, tuple(prod(shape[i + 1 :]) for i in range(len(shape))), 0
     strides, offset = type_.get_strides(), None
     if isinstance(type_.layout, StridedLayoutAttr):
         offset = type_.layout.get_offset()
     if strides is None or offset is None or None in strides:
-        raise CloptError(f"a kernel's buffers have static strides, not {type_.layout}")
+        raise CloptError(f"a kernel's buffers must have static strides, not {type_.layout}")
     return shape, tuple(s for s in strides if s is not None), offset
 
 
 def has_barrier(loop: tir.ForOp) -> bool:
-    """Return whether work-items wait for each other in `loop`."""
+    """Return whether work-items wait at a barrier inside `loop`."""
     return any(True for _ in operations_of(tir.BarrierOp, loop.body))
 
 
 def needs_long(func: tir.FuncOp) -> bool:
-    """Return whether some element's number does not fit an int."""
+    """Return whether some element number of a parameter does not fit a 32-bit int."""
     for param in func.params:
         if tir.is_texture(param.type):
             continue

@@ -1,4 +1,4 @@
-"""`clopt -t opencl-c`: the kernels of a module as text."""
+"""`clopt -t opencl-c`: the kernels of a module as OpenCL C."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..offload import source_of
 
 @dataclass(frozen=True)
 class OpenCLCTarget(Target):
-    """Prints OpenCL C for the module's `cl.target`, or for a generic device.
+    """Target that prints OpenCL C for the module's `cl.target`, or for a generic device.
 
     Raises CloptError for a module that is not lowered to scheduled kernels.
     """
@@ -32,7 +32,7 @@ class OpenCLCTarget(Target):
 
 def _check_lowered(module: ModuleOp) -> None:
     for op in module.body.block.ops:
-        # A function without operations of a network belongs to another compiler: it is left out.
+        # A function without nn operations belongs to another compiler and is left out.
         if isinstance(op, FuncOp) and nn.has_operations(op):
             raise CloptError(
                 f"@{op.sym_name.data} is not lowered to kernels: run the pipeline opencl first, "

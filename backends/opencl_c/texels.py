@@ -1,8 +1,8 @@
 """Reads and writes of whole texels: images, and packed buffers as arrays of vectors.
 
-The operations act on one element of a texel. Reads of the same texel share one read, of which each
-takes a component, or the lane of the vectorized loop. Elements that are written one by one are
-collected until a texel is whole.
+The IR operations access one element of a texel. Reads from one texel share a single read, of which
+each picks a component or the lane of the vectorized loop. Elements that are written one by one are
+collected until the texel is complete.
 """
 
 from __future__ import annotations
@@ -23,21 +23,20 @@ from .builtins import Sign
 from .coordinates import Coordinates
 from .expressions import Expressions
 from .index import constant, constant_of
-from .memory import Memory, form_key
+from .memory import KernelMemory, form_key
 from .storage import layout_of, memref_type
 from .types import BOOL, CType, value_type
 from .values import Array, Block, Node, TexelStore, Texture
 
 _SAMPLER = CType("sampler_t")
 _READ_IMAGES, _WRITE_IMAGES = 128, 64
-"""The image arguments of a kernel for targets without these facts: the read images that OpenCL 1.2
-guarantees in the full profile, and the written images that Adreno and the CPU runtimes have.
-"""
+"""Image arguments of a kernel on targets without these facts: OpenCL 1.2's full profile guarantees
+128 read images; Adreno and the CPU runtimes support 64 written images."""
 
 
 @dataclass
 class _Pending:
-    """The elements of a texel written so far."""
+    """A texel of which some elements have been written."""
 
     buffer: Array | Texture
     coords: list[Linear]
@@ -45,9 +44,11 @@ class _Pending:
 
 
 class Texels:
-    """The texels of one kernel's parameters."""
+    """The texel accesses of one kernel."""
 
-    def __init__(self, func: tir.FuncOp, expressions: Expressions, memory: Memory, target: Target):
+    def __init__(
+        self, func: tir.FuncOp, expressions: Expressions, memory: KernelMemory, target: Target
+    ):
         self.func = func
         self.ex = expressions
         self.graph = expressions.graph
@@ -60,11 +61,11 @@ class Texels:
     # Parameters
 
     def parameter(self, value: SSAValue, hint: str, written: bool) -> Texture:
-        """A parameter in the texture scope."""
+        """Declare a parameter in the texture scope."""
         if written and any(isinstance(use.operation, tir.TexelReadOp) for use in value.uses):
             raise CloptError(
                 f"kernel {self.func.sym_name.data} reads and writes the image {hint}: "
-                "OpenCL 1.2 lets a kernel do one of both, give the result an image of its own"
+                "an OpenCL 1.2 kernel can do only one of these, give the result an image of its own"
             )
         type_ = memref_type(value)
         ctype = value_type(type_.element_type, self.target)
@@ -75,7 +76,7 @@ class Texels:
         return texture
 
     def check_limits(self, parameters: Sequence[Array | Texture]) -> None:
-        """CloptError for more images than a kernel may have."""
+        """Raise CloptError if the kernel has more image parameters than the target allows."""
         for written, limit, fallback in (
             (False, self.target.max_read_images, _READ_IMAGES),
             (True, self.target.max_write_images, _WRITE_IMAGES),
@@ -84,14 +85,14 @@ class Texels:
             if count > (limit or fallback):
                 raise CloptError(
                     f"kernel {self.func.sym_name.data} {'writes' if written else 'reads'} {count} "
-                    f"images, more than the {limit or fallback} of {self.target.name}: "
+                    f"images, more than the {limit or fallback} that {self.target.name} allows: "
                     "fuse fewer operations"
                 )
 
     # Reads
 
     def read(self, op: tir.TexelReadOp, coords: Sequence[Linear], lane: Linear) -> Node | None:
-        """The element; None if each lane of the vectorized loop must read separately."""
+        """Return the element, or None if each lane of the vectorized loop must read separately."""
         if any(map(self.ex.space.is_varying, coords)):
             return None
         if not self.ex.space.is_varying(lane):
@@ -104,20 +105,20 @@ class Texels:
         return texel if picked == list(range(tir.TEXEL)) else self.ex.pick(texel, picked)
 
     def _component(self, op: tir.TexelReadOp, coords: Sequence[Linear], lane: Linear) -> Node:
-        """One component; selected at run time if the lane of an image is not known before."""
-        known, buffer = constant_of(lane), self.memory.buffers[op.source]
-        if known is None and isinstance(buffer, Array):
+        """Return one component, selected at run time if an image's lane is not constant."""
+        number, buffer = constant_of(lane), self.memory.buffers[op.source]
+        if number is None and isinstance(buffer, Array):
             return self.memory.load_element(buffer, coords[0].scaled(tir.TEXEL) + lane)
         texel = self._texel(op, coords)
-        if known is not None:
-            return self.ex.lane(texel, known)
+        if number is not None:
+            return self.ex.lane(texel, number)
         x, y, z, w = (self.ex.lane(texel, i) for i in range(tir.TEXEL))
         below = [self.ex.compare_index("<", lane, constant(i)) for i in (1, 2, 3)]
         low, high = self.ex.select(below[0], x, y), self.ex.select(below[2], z, w)
         return self.ex.select(below[1], low, high)
 
     def _texel(self, op: tir.TexelReadOp, coords: Sequence[Linear]) -> Node:
-        """The whole texel, in the type that the kernel computes with."""
+        """Return the whole texel, in the type that the kernel computes with."""
         buffer = self.memory.buffers[op.source]
         if isinstance(buffer, Texture):
             return self._sample(buffer, coords, op.border is not None)
@@ -147,7 +148,7 @@ class Texels:
         return element
 
     def _sample_clamped(self, texture: Texture, at: Linear) -> Node:
-        """A read of an `image1d_buffer_t`, which has no border: select zero if `at` is outside."""
+        """Read an `image1d_buffer_t`, which has no border: select zero if `at` is outside."""
         inside = self._is_inside(at, texture.image.width)
         safe = self.ex.select(inside, self.ex.index(at), self.ex.index(constant(0)))
         texel = self._sample(texture, [self.ex.to_form(safe)], border=False)
@@ -155,8 +156,10 @@ class Texels:
         return self.ex.select(inside, texel, zero)
 
     def _layer_outside(self, texture: Texture, coords: Sequence[Linear]) -> list[Linear]:
-        """Coordinates whose row is outside if the layer is: samplers only clamp a layer to the
-        nearest one (OpenCL 1.2, section 8.4).
+        """Return coordinates whose row is outside the image if the layer is.
+
+        Samplers clamp a layer to the nearest one instead of returning the border (OpenCL 1.2,
+        section 8.4).
         """
         column, row, layer = coords
         inside = self._is_inside(layer, texture.image.layers)
@@ -169,7 +172,7 @@ class Texels:
         return self.ex.logic("&&", low, high)
 
     def _texel_type(self, texture: Texture, element: CType) -> CType:
-        """The vector type of the image's built-in functions for elements of a type."""
+        """Return the vector type of the image built-ins for elements of a type."""
         match texture.image.element_type:
             case IntegerType() as type_:
                 unsigned = type_.signedness.data is Signedness.UNSIGNED
@@ -179,7 +182,7 @@ class Texels:
                 return CType("half" if half else "float", tir.TEXEL)
 
     def _as_element(self, texel: Node, ctype: CType) -> Node:
-        """A texel from an image, converted to the elements' type."""
+        """Return a texel read from an image, converted to the elements' type."""
         if texel.ctype.is_unsigned:
             texel = self.ex.convert(texel, ctype.unsigned())
             return self.ex.reinterpret(texel, ctype.of_width(tir.TEXEL))
@@ -190,7 +193,7 @@ class Texels:
     def write(
         self, op: tir.TexelWriteOp, coords: Sequence[Linear], lane: Linear, value: Node
     ) -> bool:
-        """Write the texel, or collect the element; False if each lane must write separately."""
+        """Write a texel or collect an element; return False if each lane must write separately."""
         space = self.ex.space
         if any(map(space.is_varying, coords)):
             return False
@@ -229,7 +232,7 @@ class Texels:
             self._store(buffer, coords, self._whole([texel.lanes[i] for i in range(tir.TEXEL)]))
 
     def _whole(self, lanes: Sequence[Node]) -> Node:
-        """The vector of four elements, or the vector from which all four were taken."""
+        """Return the vector of four elements, or the vector from which all four were taken."""
         source = lanes[0].operands[0] if lanes[0].kind == "lane" else None
         if (
             source is not None
@@ -243,7 +246,7 @@ class Texels:
         return self.ex.build(lanes)
 
     def finish(self) -> None:
-        """End the current block; CloptError if a texel of it was written only in part."""
+        """End the current block; raise CloptError if an image texel was only partly written."""
         for texel in self._pending.pop(self.graph.block, {}).values():
             if isinstance(texel.buffer, Texture):
                 raise self._incomplete(texel.buffer)
@@ -252,8 +255,8 @@ class Texels:
 
     def _incomplete(self, texture: Texture) -> CloptError:
         return CloptError(
-            f"kernel {self.func.sym_name.data} writes a part of a texel of {texture.hint}: a texel "
-            "is written whole, by a vectorized or unrolled loop over its four lanes"
+            f"kernel {self.func.sym_name.data} writes only part of a texel of {texture.hint}: "
+            "write whole texels, by a vectorized or unrolled loop over their four lanes"
         )
 
     def _store_element(self, array: Array, texel: Linear, lane: Linear, value: Node) -> None:
@@ -269,33 +272,34 @@ class Texels:
         self.graph.add(TexelStore(self.graph.block, operands, changed, buffer))
 
     def _as_pixel(self, texture: Texture, value: Node) -> Node:
-        """A vector of elements in the type that the image takes."""
+        """Return a vector of elements in the type that the image built-ins write."""
         if value.kind == "convert" and value.ctype.base == "half":
-            # The image rounds to half by itself.
+            # Writing the image rounds to half, so the conversion would be redundant.
             (value,) = value.operands
         ctype = self._texel_type(texture, value.ctype)
-        # A write saturates, so 200 in an image of signed bytes is -56.
+        # Image writes saturate: an unsigned 200 would become 127 in an image of signed bytes,
+        # instead of -56.
         value = self.ex.with_sign(value, Sign.UNSIGNED if ctype.is_unsigned else Sign.SIGNED)
         return self.ex.convert(value, ctype)
 
     def _count(self, value: SSAValue, array: Array) -> None:
-        """Note an access to whole texels of a buffer."""
+        """Record an access to whole texels of a buffer, which must be dense."""
         shape, strides, offset = layout_of(memref_type(value))
         if offset or any(s != prod(shape[i + 1 :]) for i, s in enumerate(strides)):
             raise CloptError(
                 f"kernel {self.func.sym_name.data} accesses texels of {array.hint}, which is "
-                f"{memref_type(value)}: texels are counted in dense buffers only"
+                f"{memref_type(value)}: only dense buffers have texels"
             )
         array.has_texels = True
 
 
 def _is_only_written(buffer: SSAValue) -> bool:
-    """Whether the kernel never reads a buffer, so that it may write elements of a texel later."""
+    """Return whether the kernel never reads a buffer, so that texel writes may be delayed."""
     return all(isinstance(use.operation, tir.TexelWriteOp) for use in buffer.uses)
 
 
 def _is_widened(value: SSAValue) -> bool:
-    """Whether all uses of a half from an image widen it, which the read can do itself."""
+    """Return whether all uses of an image's halves widen them, which the read itself can do."""
     users = (
         user.operation
         for use in value.uses

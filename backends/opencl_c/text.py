@@ -1,6 +1,4 @@
-"""The C text of expressions: returned, with the precedence of its outermost operator, never
-printed.
-"""
+"""C text of expressions, each with the precedence of its outermost operator."""
 
 from __future__ import annotations
 
@@ -24,12 +22,12 @@ _BITWISE = ("<<", ">>", "&", "^", "|")
 
 
 def atom(text: Text, precedence: int) -> str:
-    """The text, in parentheses if its operator binds less tightly than `precedence`."""
+    """Return the text, in parentheses if its operator binds less tightly than `precedence`."""
     return text[0] if text[1] >= precedence else f"({text[0]})"
 
 
 class Texts:
-    """Renders the nodes of one kernel; one method per kind of node."""
+    """A renderer of the nodes of one kernel, with one method per kind of node."""
 
     def __init__(
         self,
@@ -71,25 +69,25 @@ class Texts:
         }
 
     def __call__(self, node: Node) -> Text:
-        """The variable of a node if it has one, else the expression."""
+        """Return the variable of a node if it has one, else the expression."""
         return (node.name, PRIMARY) if node.name else self.expression(node)
 
     def expression(self, node: Node) -> Text:
-        """The expression, even where a variable holds it."""
+        """Return the expression, even if a variable holds its value."""
         return self._renderers[node.kind](node)
 
     def plain(self, node: Node, operand: int) -> str:
-        """An operand as an argument between commas."""
+        """Return an operand as a function argument."""
         return self(node.operands[operand])[0]
 
     def postfix(self, node: Node) -> str:
-        """A node as text that `.s0` can follow."""
+        """Return a node as text that `.s0` can follow."""
         return atom(self(node), PRIMARY)
 
     # Indices
 
     def linear(self, form: Linear, nodes: Sequence[Node]) -> Text:
-        """A sum of products; subtracted terms and the constant come last.
+        """Return a sum of products; subtracted terms and the constant come last.
 
         `nodes` come from `Expressions.atoms` or `Expressions.address`.
         """
@@ -108,7 +106,7 @@ class Texts:
         return self._sum(parts, form.constant, leads)
 
     def _sum(self, parts: list[tuple[str, Text]], constant: int, leads: bool) -> Text:
-        """The sum of signed parts and a constant, which `leads` if all parts are subtracted."""
+        """Return the sum of signed parts and a constant, which comes first if `leads`."""
         if constant or not parts:
             place = 0 if leads else len(parts)
             number = str(abs(constant)), PRIMARY
@@ -133,13 +131,14 @@ class Texts:
         )
 
     def _division(self, node: Node) -> Text:
-        """Quotient or remainder, rounded down; C does that for operands that are not negative."""
+        """Return a quotient or remainder, rounded down."""
         expr, form, low = node.payload
         assert isinstance(expr, AffineBinaryOpExpr)
         divisor, is_mod = divisor_of(expr), expr.kind is AffineBinaryOpKind.Mod
         symbol = "%" if is_mod else "/"
         if low is None:
             return self._division_of_unknown(node, form, divisor, is_mod)
+        # C rounds towards zero, so a multiple of the divisor makes the dividend positive first.
         shift = max(0, -(low // divisor))
         dividend = self.linear(form + Linear({}, shift * divisor), node.operands)
         text = f"{atom(dividend, PRECEDENCE[symbol])} {symbol} {divisor}"
@@ -189,22 +188,22 @@ class Texts:
         if self.is_mad(node):
             return self._mad(node)
         symbol: str = node.payload
-        own = PRECEDENCE[symbol]
-        left, right = own, own + 1
+        precedence = PRECEDENCE[symbol]
+        left, right = precedence, precedence + 1
         if symbol in _BITWISE:
             left = right = UNARY
-        elif own in (PRECEDENCE["<"], PRECEDENCE["=="]):
+        elif precedence in (PRECEDENCE["<"], PRECEDENCE["=="]):
             left = right = PRECEDENCE["+"]
         elif symbol in ("&&", "||"):
             left = right = PRECEDENCE["=="]
         operands = [
-            self._side(operand, symbol, precedence)
-            for operand, precedence in zip(node.operands, (left, right), strict=True)
+            self._side(operand, symbol, least)
+            for operand, least in zip(node.operands, (left, right), strict=True)
         ]
-        return f" {symbol} ".join(operands), own
+        return f" {symbol} ".join(operands), precedence
 
     def is_mad(self, node: Node) -> bool:
-        """Whether a sum is written as `mad(a, b, c)`."""
+        """Return whether a sum is printed as `mad(a, b, c)`."""
         return (
             self.mad
             and node.kind == "binary"
@@ -222,7 +221,7 @@ class Texts:
         return f"mad({arguments})", PRIMARY
 
     def _as_wide(self, node: Node, ctype: CType) -> str:
-        """An argument of a function that takes arguments of one type."""
+        """Return an argument of a function whose arguments must have one type."""
         text = self(node)[0]
         return text if node.ctype.width == ctype.width else f"({ctype.text})({text})"
 
@@ -290,7 +289,7 @@ class Texts:
         return self.element(array, form, node.operands), PRIMARY
 
     def _quads(self, node: Node) -> Text:
-        """Four bytes as an int, or a vector of such."""
+        """Return four bytes as an int, or a vector of such ints."""
         array, form, width = node.payload
         address, size = self.pointer(array, form, node.operands), WIDE_BYTES // QUAD
         is_wide = array.space in self.wide and width == size and is_multiple(form, WIDE_BYTES)
@@ -301,7 +300,7 @@ class Texts:
     def _load_half(self, array: Array, form: Linear, node: Node, width: int) -> str:
         if width == 1:
             return f"vload_half({self.linear(form, node.operands)[0]}, {array.name})"
-        # Four at a time: LLVM 15, in PoCL 3.1, crashes on some uses of a wider load.
+        # Four at a time: LLVM 15 (in PoCL 3.1) crashes on some uses of a wider load.
         step = min(width, 4)
         parts = [
             f"vload_half{step}(0, {self.pointer(array, form + Linear({}, at), node.operands)})"
@@ -323,7 +322,7 @@ class Texts:
         return f"vload{half}4({at}, {buffer.name})", PRIMARY
 
     def texel_store(self, buffer: Array | Texture, value: Node, coords: Sequence[Node]) -> str:
-        """The statement that writes a whole texel."""
+        """Return the statement that writes a whole texel."""
         text, at = self(value)[0], self.coordinates(coords)
         if isinstance(buffer, Texture):
             return f"write_image{_IMAGE_SUFFIX[value.ctype.base]}({buffer.name}, {at}, {text});"
@@ -333,7 +332,7 @@ class Texts:
         return f"vstore{half}4({text}, {at}, {buffer.name});"
 
     def coordinates(self, nodes: Sequence[Node]) -> str:
-        """A texel's coordinates as one argument: a scalar, two of them, or four with the layer."""
+        """Return coordinates as one argument: a scalar, a vector of 2, or of 4 with a layer."""
         ctype = "float" if nodes[0].ctype.is_float else "int"
         texts = [
             self(node)[0] if node.ctype.base == ctype else f"({ctype})({self(node)[0]})"
@@ -348,7 +347,7 @@ class Texts:
     def vector_store(
         self, array: Array, form: Linear, nodes: Sequence[Node], value: str, width: int
     ) -> str:
-        """The statement that writes a vector of elements as they are."""
+        """Return the statement that stores a vector of elements."""
         if self._is_wide(array, form, width):
             return f"{self.wide_element(array, form, nodes, width)} = {value};"
         pointer = self.pointer(array, form, nodes)
@@ -358,10 +357,10 @@ class Texts:
         return f"vstore{width}({value}, 0, {pointer});"
 
     def _is_wide(self, array: Array, form: Linear, width: int) -> bool:
-        """Whether a vector of elements surely starts at a multiple of its 16 bytes.
+        """Return whether a vector of 16 bytes provably starts at a multiple of 16 bytes.
 
-        Parameters do: they start where buffers, or parts that are aligned as images are, start.
-        Local arrays are aligned.
+        Parameters start at multiples of 16 bytes, because buffers and aligned parts of buffers do.
+        Local arrays are declared with that alignment.
         """
         return (
             array.space in self.wide
@@ -371,17 +370,17 @@ class Texts:
         )
 
     def wide_element(self, array: Array, form: Linear, nodes: Sequence[Node], width: int) -> str:
-        """`*(__global float4 *)(x + i)`."""
+        """Return `*(__global float4 *)(x + i)`."""
         pointer = atom((self.pointer(array, form, nodes), PRECEDENCE["+"]), PRIMARY)
         constant = "" if array.written else "const "
         return f"*(__{array.space} {constant}{array.storage}{width} *){pointer}"
 
     def element(self, array: Array, form: Linear, nodes: Sequence[Node]) -> str:
-        """`x[i]`."""
+        """Return `x[i]`."""
         return f"{array.name}[{self.linear(form, nodes)[0]}]"
 
     def pointer(self, array: Array, form: Linear, nodes: Sequence[Node]) -> str:
-        """`x + i`."""
+        """Return `x + i`."""
         if not form.terms and form.constant == 0:
             return array.name
         text = atom(self.linear(form, nodes), PRECEDENCE["+"])
@@ -389,7 +388,7 @@ class Texts:
 
 
 def _is_product(node: Node, ctype: CType) -> bool:
-    """Whether an operand of a sum of this type is a product of its width without a name."""
+    """Return whether an operand of a sum is an unnamed product of the sum's vector width."""
     return (
         not node.name
         and node.kind == "binary"

@@ -19,7 +19,7 @@ from ...dialects.cl.target import Target
 from ...errors import CloptError
 
 INTEGERS = {8: "char", 16: "short", 32: "int", 64: "long"}
-"""The signed C type by bits; the unsigned type has the prefix `u`."""
+"""The signed C type by number of bits; the unsigned type has the prefix `u`."""
 
 INTEGER_BITS = {name: bits for bits, name in INTEGERS.items()} | {
     "u" + name: bits for bits, name in INTEGERS.items()
@@ -27,7 +27,7 @@ INTEGER_BITS = {name: bits for bits, name in INTEGERS.items()} | {
 FLOAT_BITS = {"half": 16, "float": 32, "double": 64}
 
 WIDE_BYTES = 16
-"""Bytes of the widest access of one work-item, to which local arrays are aligned."""
+"""Bytes of the widest access of one work-item; local arrays are aligned to it."""
 
 _PACK = {"half": "e", "float": "f", "double": "d"}
 _FLOAT_SUFFIX = {"half": "h", "float": "f", "double": ""}
@@ -37,7 +37,7 @@ class CType(NamedTuple):
     """The type of a C expression.
 
     `base` is an OpenCL C scalar type or `bool`. A scalar `bool` is an int of 0 or 1; a vector of
-    truth values is a `mask`: an integer vector of 0 and -1, as OpenCL's vector comparisons give.
+    truth values is a `mask`, an integer vector of 0 and -1, as OpenCL's vector comparisons return.
     """
 
     base: str
@@ -52,7 +52,7 @@ class CType(NamedTuple):
 
     @property
     def bits(self) -> int:
-        """Bits of one element."""
+        """Number of bits of one element."""
         if self.base == "bool":
             return 32
         return FLOAT_BITS.get(self.base) or INTEGER_BITS[self.base]
@@ -63,7 +63,7 @@ class CType(NamedTuple):
 
     @property
     def is_bool(self) -> bool:
-        """A truth value: a scalar bool or a mask."""
+        """Whether it is a truth value: a scalar bool or a mask."""
         return self.mask or self.base == "bool"
 
     @property
@@ -71,19 +71,19 @@ class CType(NamedTuple):
         return self.base.startswith("u")
 
     def signed(self) -> CType:
-        """The signed integer type of the same size; itself for the other types."""
+        """Return the signed integer type of the same size; other types are unchanged."""
         return self._replace(base=self.base[1:]) if self.is_unsigned else self
 
     def unsigned(self) -> CType:
-        """The unsigned integer type of the same size."""
+        """Return the unsigned integer type of the same size."""
         return self if self.is_unsigned else self._replace(base="u" + self.base)
 
     def resized(self, width: int) -> CType:
-        """The same base and kind, `width` elements of it."""
+        """Return the type with the same base and kind, and `width` elements."""
         return self if self.width == width else CType(self.base, width, self.mask)
 
     def of_width(self, width: int) -> CType:
-        """The same elements, `width` of them; truth values become 32 bit masks."""
+        """Return the type of `width` such elements; truth values become 32-bit masks."""
         if self.is_bool:
             if width == 1:
                 return BOOL
@@ -97,12 +97,12 @@ LONG = CType("long")
 
 
 def mask_type(bits: int, width: int) -> CType:
-    """The mask of a comparison of vectors whose elements have this many bits."""
+    """Return the mask type of a comparison of vectors whose elements have `bits` bits."""
     return CType(INTEGERS[bits], width, mask=True)
 
 
 def value_type(attr: Attribute, target: Target) -> CType:
-    """The scalar C type that computes with an element type."""
+    """Return the scalar C type in which a kernel computes with an element type."""
     match attr:
         case Float32Type():
             return CType("float")
@@ -128,7 +128,7 @@ def value_type(attr: Attribute, target: Target) -> CType:
 
 
 def storage_type(attr: Attribute, target: Target) -> str:
-    """The C type of the elements of a buffer: a byte for truth values, `half` on any device."""
+    """Return the C type of a buffer's elements: a byte for truth values, `half` on any device."""
     if isinstance(attr, Float16Type):
         return "half"
     ctype = value_type(attr, target)
@@ -136,7 +136,7 @@ def storage_type(attr: Attribute, target: Target) -> str:
 
 
 def float_literal(value: float, base: str) -> str:
-    """The shortest decimal that reads back as `value` rounded to the type `base`."""
+    """Return the shortest decimal that reads back as `value` rounded to the type `base`."""
     code = _PACK[base]
     try:
         exact = struct.unpack(code, struct.pack(code, value))[0]
@@ -155,7 +155,7 @@ def float_literal(value: float, base: str) -> str:
 
 
 def int_literal(value: int, base: str) -> str:
-    """An integer constant; the least values have names, since C has no negative literals."""
+    """Return an integer literal; minima use INT_MIN and LONG_MIN, as C has no negative literals."""
     if base == "bool":
         return str(int(value != 0))
     bits = INTEGER_BITS[base]

@@ -1,8 +1,8 @@
-"""Kernels between tir and text: a graph of C expressions in nested blocks of statements.
+"""The representation between tir and text: a graph of C expressions in nested blocks of statements.
 
-A `Node` is a pure expression or a load. Nodes are shared: `Graph.node` returns an equal node that
-was made earlier in the same or an enclosing block, if there is one. `placement` decides later
-whether a node becomes a variable or is written at its use, so nothing here has a name yet.
+A `Node` is a pure expression or a load. Nodes are shared: `ExpressionGraph.node` returns an equal
+node of the same or an enclosing block if there is one. `placement` decides later whether a node
+becomes a variable or is printed at its use, so nodes have no names at first.
 """
 
 from __future__ import annotations
@@ -30,18 +30,18 @@ class Array:
     written: bool
     name: str = ""
     has_texels: bool = False
-    """Whether there are accesses to whole texels of four elements, by their number."""
+    """Whether the kernel accesses whole texels of four elements, by texel number."""
     has_elements: bool = False
-    """Whether there are other accesses."""
+    """Whether the kernel has any other accesses."""
     in_place: list[Array] = field(default_factory=list["Array"])
     """Other parameters that may be the same memory."""
 
     @property
     def is_packed(self) -> bool:
-        """Whether it is an array of vectors in C, because all accesses move whole texels.
+        """Whether the C array has vector elements, because all accesses move whole texels.
 
-        This is known after the kernel is built. Without native half there are no vectors of halves.
-        Parameters that may be the same memory have the same type.
+        This is known only after the kernel is built. Targets without native half have no vectors of
+        halves. Parameters that may be the same memory get the same type.
         """
         native = self.storage != "half" or self.ctype.base == "half"
         moved_whole = all(array.has_texels and not array.has_elements for array in self.names)
@@ -55,7 +55,7 @@ class Array:
 
 @dataclass(eq=False, repr=False)
 class Texture:
-    """A kernel parameter that is an image; read or written, never both."""
+    """A kernel parameter that is an image: either read or written."""
 
     hint: str
     image: Image
@@ -67,7 +67,7 @@ class Texture:
 
 @dataclass(eq=False, repr=False)
 class Register:
-    """One variable of a private memref that is kept in registers."""
+    """A variable that holds elements of a private memref."""
 
     hint: str
     ctype: CType
@@ -79,7 +79,7 @@ Storage = Array | Texture | Register
 
 @dataclass(eq=False, repr=False)
 class Node:
-    """One expression. `kind` decides what `payload` means; `text` has a method per kind."""
+    """An expression; `kind` defines the meaning of `payload`, and `text` has a method per kind."""
 
     kind: str
     ctype: CType
@@ -89,35 +89,36 @@ class Node:
     sequence: int
     hint: str = ""
     numbered: bool = False
-    """Whether the node comes from an unrolled loop: its name has a number."""
+    """Whether the node comes from an unrolled loop, so that its name gets a number."""
     reads: Storage | None = None
     remake: Callable[[Sequence[Node]], Node] | None = None
-    """Makes the same operation on other operands, for expressions of which a lane is cheaper to
-    compute again than to extract.
-    """
+    """Builds the same operation on other operands; set if recomputing one lane is cheaper than
+    extracting it."""
     owner: Node | None = None
-    """The conditional expression that guards this node and so decides its place."""
+    """The conditional expression that guards this node and therefore decides where it is evaluated.
+    """
     name: str = ""
     is_variable: bool = False
 
 
 @dataclass(eq=False, repr=False)
 class Statement:
-    """A step with an effect; `operands` are the expressions it evaluates, in order."""
+    """A step with an effect; `operands` are the expressions that it evaluates, in order."""
 
     block: Block
     operands: tuple[Node, ...]
     writes: frozenset[Storage]
 
     def blocks(self) -> Sequence[Block]:
-        """The nested blocks."""
+        """Return the nested blocks."""
         return ()
 
 
 @dataclass(eq=False, repr=False)
-class Store(Statement):
-    """`array[index] = value`, or a vector store; `operands` is the value and the parts of the
-    index.
+class ElementStore(Statement):
+    """`array[index] = value`, or a vector store.
+
+    `operands` are the value and the nodes of the index.
     """
 
     array: Array
@@ -135,7 +136,7 @@ class Store(Statement):
 
 @dataclass(eq=False, repr=False)
 class Fetch(Statement):
-    """Asks the memory for an element that is read later; `operands` are the parts of its index."""
+    """A prefetch of an element that is read later; `operands` are the nodes of its index."""
 
     array: Array
     index: Linear
@@ -143,14 +144,14 @@ class Fetch(Statement):
 
 @dataclass(eq=False, repr=False)
 class TexelStore(Statement):
-    """Writes a whole texel; `operands` is the vector and the coordinates."""
+    """A write of a whole texel; `operands` are the vector and the coordinates."""
 
     buffer: Array | Texture
 
 
 @dataclass(eq=False, repr=False)
 class Assign(Statement):
-    """`register = value`, or one lane of it."""
+    """`register = value`, or an assignment to one lane of the register."""
 
     register: Register
     lane: int | None = None
@@ -162,14 +163,17 @@ class Assign(Statement):
 
 @dataclass(eq=False, repr=False)
 class Declare(Statement):
-    """Declares registers; a register whose first use is an assignment is declared there instead."""
+    """A declaration of registers.
+
+    A register whose first use is a whole assignment is declared by that assignment instead.
+    """
 
     registers: tuple[Register, ...]
 
 
 @dataclass(eq=False, repr=False)
 class DeclareArray(Statement):
-    """Declares a local or private array."""
+    """The declaration of a local or private array."""
 
     array: Array
 
@@ -185,7 +189,7 @@ class Variable:
 
 @dataclass(eq=False, repr=False)
 class DeclareIndex(Statement):
-    """`const int i = get_global_id(0);`"""
+    """The declaration of a work-item index: `const int i = get_global_id(0);`."""
 
     variable: Variable
     function: str
@@ -193,14 +197,14 @@ class DeclareIndex(Statement):
 
 
 @dataclass(eq=False, repr=False)
-class Loop(Statement):
+class CountedLoop(Statement):
     """A counted loop."""
 
     variable: Variable
     extent: int
     body: Block
     bound: Variable | None = None
-    """The kernel's argument that holds the extent."""
+    """The kernel argument that holds the extent."""
 
     def blocks(self) -> Sequence[Block]:
         return (self.body,)
@@ -208,7 +212,7 @@ class Loop(Statement):
 
 @dataclass(eq=False, repr=False)
 class If(Statement):
-    """A conditional statement; the only operand is the condition."""
+    """A conditional statement; its only operand is the condition."""
 
     then: Block
     other: Block | None
@@ -224,34 +228,34 @@ class Barrier(Statement):
 
 @dataclass(eq=False, repr=False)
 class Block:
-    """Nodes and statements in the order of evaluation."""
+    """Nodes and statements in evaluation order."""
 
     parent: Block | None
     is_loop: bool = False
-    """Whether the block may be executed more than once per execution of its parent."""
+    """Whether one execution of the parent may execute the block more than once."""
     items: list[Node | Statement] = field(default_factory=list[Node | Statement])
 
     def chain(self) -> Iterator[Block]:
-        """The block and those around it, innermost first."""
+        """Yield the block and the blocks around it, innermost first."""
         block: Block | None = self
         while block is not None:
             yield block
             block = block.parent
 
     def depth(self) -> int:
-        """The number of blocks around this one."""
+        """Return the number of blocks around this one."""
         return sum(1 for _ in self.chain()) - 1
 
 
-class Graph:
-    """Makes nodes and statements in the current block."""
+class ExpressionGraph:
+    """The graph of one kernel; it adds nodes and statements to the current block."""
 
     def __init__(self) -> None:
         self.root = Block(None)
         self.block = self.root
         self.numbered = False
         self._count = 0
-        self._known: dict[Hashable, dict[Block, Node]] = {}
+        self._nodes: dict[Hashable, dict[Block, Node]] = {}
         self._versions: dict[Storage, int] = {}
         self._version = 0
         self._changed_in: dict[Storage, Block] = {}
@@ -270,17 +274,18 @@ class Graph:
         needs: Sequence[Block] = (),
         is_safe: bool = False,
     ) -> Node:
-        """The node for this expression: an earlier one that still holds, or a new one.
+        """Return the node for this expression: a valid earlier one, or a new one.
 
         `key` identifies a payload that is not hashable. `needs` are the blocks of the variables in
-        the payload. If `is_safe`, it may be evaluated outside of the conditions around it.
+        the payload. If `is_safe`, the expression may be evaluated outside of the conditions around
+        it.
         """
         version = self._versions.get(reads, 0) if reads is not None else 0
         operands = tuple(operands)
-        known = self._known.setdefault((kind, ctype, operands, key or payload, reads, version), {})
-        block = self.block if known else None
+        equal = self._nodes.setdefault((kind, ctype, operands, key or payload, reads, version), {})
+        block = self.block if equal else None
         while block is not None:
-            if (node := known.get(block)) is not None:
+            if (node := equal.get(block)) is not None:
                 return node
             block = block.parent
         block = self._home(operands, needs, reads, is_safe)
@@ -297,7 +302,7 @@ class Graph:
             reads,
             remake,
         )
-        known[block] = node
+        equal[block] = node
         block.items.append(node)
         return node
 
@@ -308,7 +313,7 @@ class Graph:
         reads: Storage | None,
         is_safe: bool,
     ) -> Block:
-        """The block that evaluates an expression: outside of loops in which it does not change."""
+        """Return the block that evaluates an expression: outside of loops that do not change it."""
         needed = [*needs, *(operand.block for operand in operands)]
         if reads is not None and reads in self._changed_in:
             needed.append(self._changed_in[reads])
@@ -318,7 +323,7 @@ class Graph:
         return block
 
     def read(self, register: Register) -> Node:
-        """The value of a register at this place."""
+        """Return the current value of a register."""
         return self.node("register", register.ctype, payload=register, reads=register)
 
     def add(self, statement: Statement) -> None:
@@ -327,7 +332,7 @@ class Graph:
         self.invalidate(statement.writes)
 
     def invalidate(self, written: frozenset[Storage]) -> None:
-        """Forget the values loaded from `written` memory: later loads make new nodes."""
+        """Forget the values loaded from `written` memory, so that later loads create new nodes."""
         for storage in written:
             self._version += 1
             self._versions[storage] = self._version

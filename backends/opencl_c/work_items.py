@@ -1,4 +1,4 @@
-"""The indices of work-items and groups to which loops are bound."""
+"""Work-item and work-group indices to which loops are bound."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import DenseArrayBase
 from ...dialects import tir
 from ...errors import CloptError
 from .storage import sizes_of
-from .values import DeclareIndex, Graph, Variable
+from .values import DeclareIndex, ExpressionGraph, Variable
 
 _FUNCTIONS = {
     "global": "get_global_id",
@@ -19,18 +19,18 @@ _FUNCTIONS = {
 class WorkItems:
     """The work-item indices of one kernel."""
 
-    def __init__(self, func: tir.FuncOp, graph: Graph):
+    def __init__(self, func: tir.FuncOp, graph: ExpressionGraph):
         self.func = func
         self.graph = graph
         self._variables: dict[tuple[tir.LoopKind, str], Variable] = {}
 
     def variable(self, loop: tir.ForOp, launched: int) -> Variable:
-        """The variable of a work-item index: one in scope with this name, or a new one."""
+        """Return the variable of a work-item index: one in scope with this name, or a new one."""
         kind, axis, block = loop.kind.data, loop.kind.data.axis, self.graph.block
         hint = loop.var.name_hint or "i"
-        known = self._variables.get((kind, hint))
-        if known is not None and any(known.home is around for around in block.chain()):
-            return known
+        variable = self._variables.get((kind, hint))
+        if variable is not None and any(variable.home is outer for outer in block.chain()):
+            return variable
         variable = self._variables[kind, hint] = Variable(hint, block)
         if launched > 1:
             function = _FUNCTIONS[kind.value.split("_")[0]]
@@ -38,7 +38,7 @@ class WorkItems:
         return variable
 
     def launched(self, loop: tir.ForOp) -> int:
-        """The number of values of the work-item index; the extent if no size is known."""
+        """Return the number of values of the work-item index; if unknown, the loop's extent."""
         kind, axis = loop.kind.data.value.split("_")[0], loop.kind.data.axis
         total = _size(self.func.global_size, axis)
         group = _size(self.func.local_size, axis)
@@ -52,7 +52,7 @@ class WorkItems:
         if launched < loop.size:
             raise CloptError(
                 f"kernel {self.func.sym_name.data} is launched with {launched} work-items along "
-                f"{loop.kind.data.value}, its loop needs {loop.size}"
+                f"{loop.kind.data.value}, but its loop needs {loop.size}"
             )
         return launched
 

@@ -1,4 +1,4 @@
-"""Runs queue programs on OpenCL devices through pyopencl."""
+"""Runtime that executes queue programs on OpenCL devices through pyopencl."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ...lazy_exports import lazy_exports
 if TYPE_CHECKING:
     from pyopencl import CommandQueue, Context, Image
 
-    from .bindings import Bindable, DeviceMemory
+    from .arrays import Bindable, DeviceMemory
     from .c_executable import CExecutable
     from .calibration import calibrate, live_target
     from .devices import Device, find_device, list_devices, target_for
@@ -37,16 +37,17 @@ __all__ = [
     "target_for",
 ]
 
-# A model from the cache needs neither the executables of modules nor the calibration, with xDSL.
+# Lazy: a model from the cache needs neither the executables of modules nor calibration, so it
+# starts without importing xDSL.
 __getattr__ = lazy_exports(
     __name__,
     {
-        "Bindable": ".bindings",
+        "Bindable": ".arrays",
         "CExecutable": ".c_executable",
         "CommandQueue": "pyopencl",
         "Context": "pyopencl",
         "Device": ".devices",
-        "DeviceMemory": ".bindings",
+        "DeviceMemory": ".arrays",
         "Executable": ".executable",
         "Image": "pyopencl",
         "ImageViews": ".image_views",

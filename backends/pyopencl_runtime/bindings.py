@@ -1,10 +1,10 @@
-"""The caller's buffers: which bytes each input and output of a program gets."""
+"""The caller's buffers and images, checked and assigned to the inputs and outputs of a program."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Container, Mapping, Sequence
 from itertools import combinations
-from typing import TypeAlias, cast
+from typing import cast
 
 import pyopencl as cl
 import pyopencl.array as cla
@@ -12,19 +12,11 @@ import pyopencl.array as cla
 from ...errors import CloptError
 from ...messages.arguments import type_name
 from ...tensor_info import TensorInfo
+from .arrays import Bindable, DeviceMemory, PortMemory
 from .given_images import check_image, refuse_image
 from .images import Images
 from .inputs import check_form
-from .memory import Memory, make_memory, whole_of
-
-DeviceMemory: TypeAlias = "cl.Buffer | cla.Array"
-"""Bytes of a caller's: a buffer, or an array of pyopencl's, with its offset in one."""
-
-Bindable: TypeAlias = "DeviceMemory | cl.Image"
-"""What a caller may bind to an input or output."""
-
-PortMemory: TypeAlias = "cl.Buffer | cl.Image"
-"""The memory object of an input or output."""
+from .memory import BufferMemory, make_memory, whole_of
 
 
 def bound_memory(
@@ -34,50 +26,71 @@ def bound_memory(
     given: Sequence[Bindable],
     context: cl.Context,
 ) -> tuple[PortMemory, ...]:
-    """The buffers and images for `ports`, of which the first `inputs` are inputs.
+    """Return the buffers and images for `ports`, of which the first `inputs` are inputs.
 
-    CloptError for one that does not fit, and for an output that kernels cannot write or that shares
-    bytes with another port.
+    Raises CloptError for a buffer or image that does not fit its port, and for an output that
+    kernels cannot write or that shares bytes with another port.
     """
-    bound: list[PortMemory] = []
-    for index, (port, memory, size) in enumerate(zip(ports, given, sizes, strict=True)):
-        if port.image is not None:
-            bound.append(check_image(port, memory, index >= inputs, context))
-        else:
-            bound.append(_checked_buffer(port, memory, size, index >= inputs))
-    spans = [_span(buffer, size) for buffer, size in zip(bound, sizes, strict=True)]
-    for i, j in combinations(range(len(ports)), 2):
+    bound = tuple(
+        given_memory(port, memory, size, index >= inputs, context)
+        for index, (port, memory, size) in enumerate(zip(ports, given, sizes, strict=True))
+    )
+    spans = [span_of(buffer, size) for buffer, size in zip(bound, sizes, strict=True)]
+    check_apart(dict(enumerate(ports)), range(inputs, len(ports)), dict(enumerate(spans)))
+    return bound
+
+
+def given_memory(
+    port: TensorInfo, memory: object, size: int, is_output: bool, context: cl.Context
+) -> PortMemory:
+    """Return the caller's buffer or image for a port; CloptError for one that does not fit."""
+    if port.image is not None:
+        return check_image(port, memory, is_output, context)
+    return _checked_buffer(port, memory, size, is_output, context)
+
+
+def check_apart(
+    ports: Mapping[int, TensorInfo],
+    outputs: Container[int],
+    spans: Mapping[int, tuple[int, int, int]],
+) -> None:
+    """CloptError for an output that shares bytes with another port; `spans` are by port."""
+    for i, j in combinations(sorted(spans), 2):
         (first, begin, end), (second, start, stop) = spans[i], spans[j]
-        if j >= inputs and first == second and begin < stop and start < end:
+        if j in outputs and first == second and begin < stop and start < end:
             raise CloptError(
-                f'The output "{ports[j].name}" shares its buffer with "{ports[i].name}", and '
-                "kernels may read one after they wrote the other; bind another buffer."
+                f'The output "{ports[j].name}" shares its memory with "{ports[i].name}", and '
+                "kernels may read one after writing the other; give it memory of its own."
             )
-    return tuple(bound)
 
 
-def _checked_buffer(port: TensorInfo, memory: object, size: int, is_output: bool) -> cl.Buffer:
+def _checked_buffer(
+    port: TensorInfo, memory: object, size: int, is_output: bool, context: cl.Context
+) -> cl.Buffer:
     if isinstance(memory, cl.Image):
         raise refuse_image(port)
     if isinstance(memory, cla.Array):
         check_form(port, memory.dtype, memory.shape)
     elif not isinstance(memory, cl.Buffer):
         raise CloptError(
-            f'"{port.name}" takes a pyopencl.Buffer or pyopencl.array.Array, not '
-            f"{type_name(memory)}; run takes arrays of numpy."
+            f'"{port.name}" needs a pyopencl.Buffer or pyopencl.array.Array, not '
+            f"{type_name(memory)}; to pass numpy arrays, call run."
         )
     buffer = buffer_of(memory, f'"{port.name}"')
-    if buffer.size < size:
+    if buffer.context != context:
         raise CloptError(
-            f'The buffer for "{port.name}" has {buffer.size} bytes; {size} are needed.'
+            f'The buffer for "{port.name}" belongs to another context than the program; compile '
+            "the model for a queue of its context, device=clopt.Place(queue=queue)."
         )
+    if buffer.size < size:
+        raise CloptError(f'The buffer for "{port.name}" has {buffer.size} bytes, but needs {size}.')
     if is_output and buffer.flags & cl.mem_flags.READ_ONLY:
         raise CloptError(f'Kernels cannot write the read-only buffer for "{port.name}".')
     return buffer
 
 
 def buffer_of(given: DeviceMemory, what: str) -> cl.Buffer:
-    """The buffer of `given`, or a sub-buffer for an array that starts inside of its buffer."""
+    """Return the buffer of `given`, or a sub-buffer if an array starts inside its buffer."""
     if not isinstance(given, cla.Array):
         return given
     if not given.flags.c_contiguous:
@@ -91,14 +104,15 @@ def buffer_of(given: DeviceMemory, what: str) -> cl.Buffer:
     except cl.Error as error:
         raise CloptError(
             f"The array for {what} starts at byte {start + given.offset} of its buffer, where the "
-            "device has no part of a buffer; copy it."
+            "device cannot start a sub-buffer; copy it."
         ) from error
 
 
-def _span(memory: PortMemory, size: int) -> tuple[int, int, int]:
+def span_of(memory: PortMemory, size: int) -> tuple[int, int, int]:
+    """Return the number of the whole buffer or image, and the first byte and the end in it."""
     if isinstance(memory, cl.Image):
         under = cast("cl.Buffer | None", memory.get_info(cl.mem_info.ASSOCIATED_MEMOBJECT))
-        return (memory.int_ptr, 0, size) if under is None else _span(under, under.size)
+        return (memory.int_ptr, 0, size) if under is None else span_of(under, under.size)
     whole, start = whole_of(memory)
     return whole.int_ptr, start, start + size
 
@@ -108,16 +122,16 @@ def arena_memories(
     images: Images,
     given: Sequence[DeviceMemory] | None,
     on_host: bool = False,
-) -> list[Memory]:
-    """The arenas of these sizes: the caller's, which may be more and larger, or new ones.
+) -> list[BufferMemory]:
+    """Return memories for arenas of these sizes: the caller's buffers, or new ones.
 
-    Raises CloptError if the caller's do not fit.
+    The caller may pass more and larger buffers than needed. Raises CloptError if they do not fit.
     """
     if given is None:
         return [make_memory(images, size, on_host) for size in sizes]
     given = [buffer_of(memory, "an arena") for memory in given]
     _check_arenas(sizes, images, given)
-    return [Memory(buffer, images, buffer.size) for buffer in given[: len(sizes)]]
+    return [BufferMemory(buffer, images, buffer.size) for buffer in given[: len(sizes)]]
 
 
 def _check_arenas(sizes: Sequence[int], images: Images, given: Sequence[cl.Buffer]) -> None:
@@ -135,6 +149,6 @@ def _check_arenas(sizes: Sequence[int], images: Images, given: Sequence[cl.Buffe
             )
         if buffer.context != images.context:
             raise CloptError(
-                "The given arena belongs to another context than the program; pass its context, "
-                "or a queue of it."
+                "The given arena belongs to another context than the program; use that context or "
+                "a queue of it."
             )

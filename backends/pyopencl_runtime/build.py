@@ -1,14 +1,14 @@
-"""Builds a model's kernels as fast as the driver allows, and keeps them on disk.
+"""Builds a model's kernels as fast as the driver allows, and caches them on disk.
 
 Measured with 24 register-tiled kernels on two cores:
-- Threads gain nothing: pyopencl and Intel's compiler serve one caller at a time.
-- Intel's compiler takes as long for 24 programs of one kernel as for one program of 24. So each
-  kernel is a program of its own, cached on its own, and helper processes share the kernels of large
-  models.
-- PoCL compiles a kernel at its first launch, for that local size, and keeps the result in a cache
-  of its own; asking it for binaries compiles everything once more, and slower code. So its kernels
-  are one program, which we do not cache: a program for each takes six times as long, as PoCL links
-  its library with every one. We launch each kernel once, helpers some of a large model.
+- Threads do not help: pyopencl and Intel's compiler serve one caller at a time.
+- Intel's compiler takes as long for 24 programs of one kernel as for one program of 24 kernels. So
+  each kernel is a program of its own with its own cache entry, and helper processes share the
+  kernels of large models.
+- PoCL compiles a kernel at its first launch, for that local size, and keeps the result in its own
+  cache. Asking PoCL for binaries compiles everything again, into slower code. So its kernels form
+  one program, which we do not cache: one program per kernel takes six times as long, because PoCL
+  links its library with each. We launch each kernel once, and helpers launch some of a large model.
 """
 
 from __future__ import annotations
@@ -36,17 +36,18 @@ _KERNEL_BY_KERNEL = ("Intel(R) OpenCL",)
 
 _log = logging.getLogger(__name__)
 
-# What our cache has for a source whose kernels the driver compiled and keeps.
+# Content of our cache entry for a source whose kernels the driver compiled and keeps in its own
+# cache.
 _IN_OWN_CACHE = b"launched"
 
 
 @dataclass(frozen=True)
 class Build:
-    """The program of every kernel, by the kernel's name."""
+    """The built program of every kernel, by the kernel's name."""
 
     programs: Mapping[str, cl.Program]
     from_cache: bool
-    """Whether no compiler was called."""
+    """Whether all programs came from the cache, so that no compiler was called."""
 
 
 def build_kernels(
@@ -57,9 +58,10 @@ def build_kernels(
     cache: BinaryCache,
     launched: Iterable[Kernel] = (),
 ) -> Build:
-    """Programs for the kernels `names` of `source`.
+    """Build the kernels `names` of `source` and return their programs.
 
-    Drivers that compile at the first launch compile those in `launched` now, where that saves time.
+    With drivers that compile at the first launch, the kernels in `launched` are compiled now if
+    that saves time.
     """
     options = build_options(device, source)
     facts = (*device_facts(device), options)
@@ -99,8 +101,8 @@ def build_kernels(
             if cache.folder is not None:
                 cache.put((*facts, parts[key]), binary_of(program, device))
         cache.trim()
-    found = {name: programs[name if name in parts else ""] for name in names}
-    return Build(found, from_cache=not missing)
+    by_kernel = {name: programs[name if name in parts else ""] for name in names}
+    return Build(by_kernel, from_cache=not missing)
 
 
 def _building(count: int, device: Device) -> str:
@@ -110,7 +112,7 @@ def _building(count: int, device: Device) -> str:
 def _compile(
     context: cl.Context, device: Device, sources: Mapping[str, str], options: str
 ) -> dict[str, cl.Program]:
-    """Compile each source, together with helper processes if that is faster."""
+    """Compile each source, with the help of other processes if that is faster."""
     programs: dict[str, cl.Program] = {}
 
     def compile_here(key: str) -> None:
@@ -134,7 +136,7 @@ def _compile(
 
 
 def help_compiling(index: int, options: str) -> None:
-    """The work of a helper process: sources are its jobs, binaries its answers."""
+    """Run as a helper process: its jobs are sources, its answers are binaries."""
     device = find_device(index)
     context = cl.Context([device.handle])
 
@@ -148,12 +150,12 @@ def help_compiling(index: int, options: str) -> None:
 
 
 def keeps_own_binaries(device: Device) -> bool:
-    """Whether the driver has a better cache than ours."""
+    """Return whether the driver caches compiled kernels itself."""
     return device.platform in _OWN_CACHE
 
 
 def device_facts(device: Device) -> tuple[str, ...]:
-    """The facts on which a binary depends, besides its source and the options."""
+    """Return the device facts on which a binary depends, besides its source and options."""
     return (
         device.platform,
         device.handle.platform.version,

@@ -1,5 +1,5 @@
-/* What Python calls of a C package: functions whose arguments ctypes can make without knowing how
- * the runtime lays out its structures. */
+/* Functions of a C package that Python calls. ctypes can build their arguments without knowing
+ * the layout of the runtime's structures. */
 #include "model.h"
 
 clopt_status clopt_bridge_create(cl_context context, cl_device_id device, cl_command_queue queue,
@@ -18,7 +18,8 @@ clopt_status clopt_bridge_create(cl_context context, cl_device_id device, cl_com
     return model_create(&options, model, message, message_bytes);
 }
 
-/* The members of clopt_offload_info in order, without its text; whether there are any. */
+/* Write the members of clopt_offload_info in order, without its text; return whether there are
+   any. */
 int clopt_bridge_offload(const clopt_model *model, cl_ulong figures[7]) {
     const clopt_offload_info info = clopt_model_offload(model);
     figures[0] = (cl_ulong)info.major;

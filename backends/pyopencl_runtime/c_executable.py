@@ -19,30 +19,31 @@ from ...errors import CloptError
 from ...weights import Weights
 from ..offload import library_name, source_of
 from ..programs import program_of
-from .bindings import DeviceMemory, PortMemory, arena_memories
+from .arena_lock import ArenaLock
+from .arrays import DeviceMemory, PortMemory
+from .bindings import arena_memories
 from .build import device_facts, keeps_own_binaries
 from .c_package import NAME, CPackage
 from .cache import BinaryCache
 from .devices import Device
 from .image_views import ImageViews
 from .library_runtime import LibraryRuntime, Sdk
-from .memory import Memory
+from .memory import BufferMemory
 from .place import choose_place
 from .plan import interface_of
 from .requirements import check_requirements
 from .runnable import Runnable, kernel_cache
 from .storage import views_of
 from .timing import Timing
-from .turns import Turn
 
-# By C's `clopt_image_views`.
+# Indexed by C's `clopt_image_views`.
 _IMAGE_VIEWS = ("", ImageViews.Buffer.value, ImageViews.Object.value)
 
 
 class CExecutable(Runnable):
     """A planned program as the C library that `CompiledModel.save_c` writes, compiled and loaded.
 
-    It computes what `Executable` computes. It needs a C compiler and OpenCL's headers, once for a
+    It computes the same results as `Executable`. It needs a C compiler and OpenCL headers once per
     model: libraries are kept in the user's cache.
     """
 
@@ -61,10 +62,11 @@ class CExecutable(Runnable):
         library_folder: Path | None = None,
         stand_ins: Mapping[str, str] | None = None,
     ):
-        """The arguments are those of `Executable`; `library_folder` is where libraries are kept, by
-        default in the user's cache. An accelerator's library is that of the device, or the one of
-        ours that `stand_ins` names for the accelerator. CloptError without either, and without a C
-        compiler.
+        """Take the arguments of `Executable`, except for the following.
+
+        `library_folder` holds the compiled libraries (default: the user's cache). If the program
+        needs an accelerator's library, it is the device's, or the stand-in that `stand_ins` names
+        for that accelerator. Raises CloptError if neither exists, and without a C compiler.
         """
         from ..host_c import package_files  # most models need no C
 
@@ -95,7 +97,7 @@ class CExecutable(Runnable):
         self.offload = self._model.offload
         kinds = {view.image.kind.value for view in views_of(parts(program))}
         self.image_views = dict.fromkeys(sorted(kinds), _IMAGE_VIEWS[self._model.image_views])
-        self._turn = Turn(memory.root for memory in memories)
+        self._arena_lock = ArenaLock(memory.root for memory in memories)
 
     @property
     def program(self) -> ProgramOp:
@@ -105,27 +107,29 @@ class CExecutable(Runnable):
         return [self._model.profile() for _ in range(runs)]
 
     def _open_library(self, name: str, stand_ins: Mapping[str, str]) -> Sdk | None:
-        """The headers that the accelerator's library wants; CloptError without the library."""
+        """Open the accelerator's library and return its headers; raise CloptError without it."""
         if not name:
             return None
         runtime: LibraryRuntime = accelerators()[name].load("runtime")()
         return runtime.open(self.device, stand_ins.get(name))
 
-    def _memories(self, program: ProgramOp, given: Sequence[DeviceMemory] | None) -> list[Memory]:
-        """The arenas of the program."""
+    def _memories(
+        self, program: ProgramOp, given: Sequence[DeviceMemory] | None
+    ) -> list[BufferMemory]:
+        """Return the arenas of the program."""
         ops = program.body.block.ops
         sizes = [byte_count(op.result.type) for op in ops if isinstance(op, ArenaOp)]
         self.arena_bytes = tuple(sizes)
         return arena_memories(sizes, self._images, given)
 
     def _keep_binaries(self, path: Path) -> None:
-        """Where that fails, it costs time alone."""
+        """Save the built kernels; a failure only costs build time at the next start."""
         with suppress(OSError, CloptError):
             path.parent.mkdir(parents=True, exist_ok=True)
             with tempfile.TemporaryDirectory(dir=path.parent, prefix=".") as scratch:
-                made = Path(scratch, path.name)
-                self._model.save_binaries(made)
-                os.replace(made, path)
+                file = Path(scratch, path.name)
+                self._model.save_binaries(file)
+                os.replace(file, path)
 
     def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[PortMemory, ...]) -> None:
         self._model.set_queue(queue)
@@ -145,7 +149,7 @@ class CExecutable(Runnable):
 
 
 def _binaries_path(cache: BinaryCache, device: Device, files: dict[str, bytes]) -> Path | None:
-    """Where the built kernels of a package are kept; C checks that they fit the model."""
+    """Return the cache file of a package's built kernels; C checks that it fits the model."""
     if cache.folder is None or keeps_own_binaries(device):
         return None
     digest = hashlib.sha256("\0".join(device_facts(device)).encode())

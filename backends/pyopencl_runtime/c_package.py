@@ -1,4 +1,4 @@
-"""A compiled model's C package in this process: its functions, called through ctypes."""
+"""A compiled model's C package in this process, called through ctypes."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from .loader import share_opencl
 from .timing import Timing
 
 NAME = "model"
-"""How the package is called: its functions begin so."""
+"""Name of the package, with which its functions begin."""
 
 _BRIDGE = "c_bridge.c"
 _MESSAGE_BYTES = 4096
 
 _ERRORS: Mapping[bytes, type[Exception]] = {
-    b"CLOPT_BUILD": RuntimeError,  # a kernel that is refused is a bug of clopt
+    b"CLOPT_BUILD": RuntimeError,  # a kernel that the device refuses is a bug of clopt
     b"CLOPT_DEVICE": UnavailableError,
     b"CLOPT_OPENCL": UnavailableError,
 }
@@ -64,20 +64,20 @@ _RESULTS = {
 
 @dataclass(frozen=True)
 class Offload:
-    """What a vendor's library computes of a model: C's `clopt_offload_info`."""
+    """The part of a model that a vendor's library computes, as in C's `clopt_offload_info`."""
 
     major: int
     minor: int
-    """The version of its interface in use."""
+    """The version of the library's interface in use."""
     operations: int
     tensors: int
-    """Those that the operations read and write, without the constants."""
+    """Tensors that the operations read and write, excluding constants."""
     larger_tensors: int
-    """Those of them that take more bytes than were planned, and so lie outside of the arena."""
+    """Tensors that need more bytes than were planned and therefore lie outside of the arena."""
     larger_bytes: int
-    """What these take."""
+    """Total bytes of the larger tensors."""
     constant_bytes: int
-    """Of the constants, as the device keeps them."""
+    """Bytes of the constants in the layout of the device."""
 
 
 class _CTiming(ctypes.Structure):
@@ -92,7 +92,7 @@ class _CTiming(ctypes.Structure):
 
 
 class CPackage:
-    """The library of a package, loaded."""
+    """The compiled and loaded library of a package."""
 
     def __init__(
         self,
@@ -100,10 +100,10 @@ class CPackage:
         folder: Path | None = None,
         sdk: Sdk | None = None,
     ):
-        """Compile what `package_files` wrote for the name `NAME`, or take it from the cache.
+        """Compile the files that `package_files` wrote for `NAME`, or load them from the cache.
 
-        `sdk` has the header for a device's own library; that of the package is for ours.
-        CloptError without a C compiler or without the headers of OpenCL.
+        `sdk` holds the header of a device's own library and replaces the header of ours in the
+        package. Raises CloptError without a C compiler or OpenCL headers.
         """
         sources = {path: text for path, text in files.items() if _is_source(path)}
         if sdk is not None:
@@ -115,7 +115,7 @@ class CPackage:
         self.path = build_library(Sources(sources, include, system), folder)
         self._library = ctypes.CDLL(str(self.path))
         for name, arguments in _FUNCTIONS.items():
-            function = getattr(self._library, name)  # [name] would make another one each time
+            function = getattr(self._library, name)  # [name] would create a new object each time
             function.argtypes = arguments
             function.restype = _RESULTS.get(name, ctypes.c_int)
 
@@ -126,8 +126,11 @@ class CPackage:
         arenas: Sequence[cl.Buffer],
         binaries: Path | None,
     ) -> CModel:
-        """A model on a queue, with the contents of its weights file and the buffers that hold its
-        intermediate results."""
+        """Create a model on a queue.
+
+        `place` is its context, device and queue, `weights` the contents of its weights file, and
+        `arenas` the buffers for intermediate results.
+        """
         model, message = _Handle(), ctypes.create_string_buffer(_MESSAGE_BYTES)
         status = self._library.clopt_bridge_create(
             *(handle.int_ptr for handle in place),
@@ -148,7 +151,7 @@ class CPackage:
 
 
 class CModel:
-    """A model that C keeps; it lives as long as this."""
+    """A model that lives in C; it is destroyed together with this object."""
 
     def __init__(self, library: ctypes.CDLL, handle: ctypes.c_void_p):
         self._library = library
@@ -157,36 +160,36 @@ class CModel:
 
     @property
     def image_views(self) -> int:
-        """A `clopt_image_views`."""
+        """The model's `clopt_image_views` value."""
         return self._library.clopt_model_image_views(self._handle)
 
     @property
     def used_binaries(self) -> bool:
-        """Whether no compiler of kernels was called."""
+        """Whether no kernel was compiled."""
         return bool(self._library.clopt_model_used_binaries(self._handle))
 
     @property
     def device_bytes(self) -> int:
-        """Memory of arenas, weights, and what lies outside of arenas."""
+        """Bytes of arenas, weights, and buffers and images outside of arenas."""
         return self._library.clopt_model_device_bytes(self._handle)
 
     @property
     def offload(self) -> Offload | None:
-        """None where all is computed by our kernels."""
+        """The part that a library computes; None if our kernels compute everything."""
         figures = (ctypes.c_uint64 * len(fields(Offload)))()
         has = self._library.clopt_bridge_offload(self._handle, figures)
         return Offload(*figures) if has else None
 
     def set_queue(self, queue: cl.CommandQueue) -> None:
-        """Inferences go to this queue from now on."""
+        """Enqueue later inferences on this queue."""
         self._call("clopt_set_queue", queue.int_ptr)
 
     def bind(self, index: int, buffer: cl.Buffer) -> None:
-        """Inferences read or write this buffer for the tensor `index` from now on."""
+        """Let later inferences read or write this buffer as tensor `index`."""
         self._call("clopt_bind_buffer", index, buffer.int_ptr)
 
     def bind_image(self, index: int, image: cl.Image) -> None:
-        """Inferences read or write this image for the tensor `index` from now on."""
+        """Let later inferences read or write this image as tensor `index`."""
         self._call("clopt_bind_image", index, image.int_ptr)
 
     def enqueue(self) -> None:
@@ -194,7 +197,7 @@ class CModel:
         self._call("clopt_enqueue", None)
 
     def profile(self) -> list[Timing]:
-        """Run one inference, and tell when each of its commands ran."""
+        """Run one inference and return when each of its commands ran."""
         count = self._library.clopt_command_count(self._handle)
         timings = (_CTiming * count)()
         self._call("clopt_profile", timings, count)
@@ -211,7 +214,7 @@ class CModel:
 
 
 def _check(library: ctypes.CDLL, status: int, message: bytes) -> None:
-    """Raise what a status says."""
+    """Raise the error of a status, if it is one."""
     if status:
         text = message.decode(errors="replace")
         raise _ERRORS.get(library.clopt_status_name(status), CloptError)(text)

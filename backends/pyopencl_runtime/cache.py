@@ -1,4 +1,4 @@
-"""Compiled kernels on disk, so that a model is compiled once on a machine."""
+"""Compiled kernels on disk, so that each model is compiled only once on a machine."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ _FORMAT = b"clopt-kernels-2\n"
 _DIGEST_BYTES = 32
 _SUFFIX = ".bin"
 
-# Entries that `trim` leaves: a kernel takes some ten kilobytes.
+# Entries that `trim` keeps: 10,000 kernels of some 10 KB take about 100 MB.
 _KEPT = 10_000
 
 
 def default_cache_folder() -> Path | None:
-    """The default folder of compiled kernels; None without a home."""
+    """Return the default folder of compiled kernels, or None without a home directory."""
     return user_cache("kernels")
 
 
 @dataclass(frozen=True)
 class BinaryCache:
-    """Binaries by the facts they depend on; with no folder it is always empty.
+    """Binaries by the facts on which they depend; without a folder it is always empty.
 
-    Processes may share a folder: an entry appears whole or not at all. An entry counts as absent
-    if it is damaged, was made for other facts, or could have been written by another user. A folder
-    that cannot be written (a full disk, a read-only home) costs time alone.
+    Processes may share a folder, because entries are written atomically. An entry counts as absent
+    if it is damaged, was made for other facts, or could have been written by another user. If the
+    folder is not writable (a full disk, a read-only home), kernels are compiled again.
     """
 
     folder: Path | None
 
     def get(self, facts: tuple[str, ...]) -> bytes | None:
-        """What was stored for `facts`."""
+        """Return the binary stored for `facts`, or None."""
         if self.folder is None:
             return None
         path = self.folder / _entry_name(facts)
@@ -46,7 +46,7 @@ class BinaryCache:
             return None
         try:
             content = read_file(path)
-            os.utime(path)  # used today: the last to be forgotten
+            os.utime(path)  # `trim` forgets entries by their last use
         except OSError:
             return None
         binary = content[len(_FORMAT) + _DIGEST_BYTES :]
@@ -61,14 +61,14 @@ class BinaryCache:
                 write_atomically(self.folder / _entry_name(facts), _entry(facts, binary))
 
     def trim(self) -> None:
-        """Forget the entries that were not used for the longest time, if there are too many."""
+        """Delete the least recently used entries if there are too many."""
         if self.folder is None:
             return
         forget_oldest(self.folder, f"*{_SUFFIX}", _KEPT)
 
 
 def _entry(facts: tuple[str, ...], binary: bytes) -> bytes:
-    """The content of an entry: a digest binds the binary to its facts."""
+    """Return the content of an entry: a digest binds the binary to its facts."""
     key = "\0".join(facts).encode()
     return _FORMAT + hashlib.sha256(b"%d\0%b%b" % (len(key), key, binary)).digest() + binary
 

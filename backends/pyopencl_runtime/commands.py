@@ -1,4 +1,4 @@
-"""The commands of an inference as kernel objects with their arguments set."""
+"""The commands of an inference, as kernel objects whose arguments are set."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Launch:
-    """A launch with its own kernel object, so that the arguments stay set."""
+    """A launch with a kernel object of its own, so that its arguments stay set."""
 
     kernel: cl.Kernel
     global_size: tuple[int, ...]
@@ -32,7 +32,7 @@ class Launch:
 
 @dataclass(frozen=True)
 class Binding:
-    """A part of a buffer that the caller binds, or an image over it."""
+    """A part of a buffer that the caller binds, or an image over that part."""
 
     parameter: int
     offset: int
@@ -41,21 +41,21 @@ class Binding:
 
 
 @dataclass(frozen=True)
-class Copy:
-    """A copy from a buffer or image, or of the parameter with a number, to another."""
+class CopyCommand:
+    """A copy between buffers or images; an int is the number of a parameter of the caller."""
 
     source: int | cl.Buffer | cl.Image
     destination: int | cl.Buffer | cl.Image
     options: Mapping[str, Any]
-    """For `pyopencl.enqueue_copy`."""
+    """Keyword arguments of `pyopencl.enqueue_copy`."""
 
 
 @dataclass(frozen=True)
 class HostArray:
-    """An argument that is in the host's memory while a function runs."""
+    """An argument that is mapped into host memory while a function runs."""
 
     memory: cl.Buffer | int
-    """A buffer that begins with it, or the number of a `Binding`."""
+    """A buffer that begins with the array, or the number of a `Binding`."""
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     is_written: bool
@@ -67,24 +67,27 @@ class Call:
 
     function: HostFunction
     name: str
-    """The function's, for messages like the next."""
+    """The function's name, for messages."""
     node: str
-    """The node of the network that it computes, if known."""
+    """The network's node that it computes if known, for messages."""
     arguments: tuple[cl.Buffer | int | HostArray | Array, ...]
-    """Buffers, the numbers of `Binding`s, or arrays in the host's memory."""
+    """Buffers, numbers of `Binding`s, or arrays in host memory."""
     scalars: tuple[Scalar, ...]
     fence: Fence = Fence.QUEUE
 
     def put(self, queue: cl.CommandQueue, bound: Sequence[cl.Buffer | cl.Image]) -> None:
-        """Call the function; CloptError if it fails. `bound` are the arguments of the bindings."""
+        """Call the function; raise CloptError if it fails.
+
+        `bound` holds the bindings' arguments.
+        """
         mapped: list[Array] = []
         try:
             if self.fence is Fence.FINISH:
                 queue.finish()
-            arguments = [self._argument(each, queue, bound, mapped) for each in self.arguments]
+            arguments = [self._argument(arg, queue, bound, mapped) for arg in self.arguments]
             if self.fence is Fence.EVENTS:
                 start = cl.enqueue_marker(queue)
-                queue.flush()  # else the other queue might wait for ever
+                queue.flush()  # otherwise the other queue might wait forever
                 end = self.function(queue, arguments, self.scalars, wait_for=[start])
                 cl.enqueue_barrier(queue, wait_for=_events(end))
             else:
@@ -106,7 +109,7 @@ class Call:
         bound: Sequence[cl.Buffer | cl.Image],
         mapped: list[Array],
     ) -> object:
-        """Return what the function gets; an array over a buffer is added to `mapped`."""
+        """Return the argument for the function; mapped arrays are appended to `mapped`."""
         if isinstance(argument, int):
             return bound[argument]
         if not isinstance(argument, HostArray):
@@ -128,20 +131,22 @@ def _events(given: object) -> list[cl.Event]:
     """Return the events that a function with its own queue returned."""
     events = cast("list[object]", given if isinstance(given, list | tuple) else [given])
     if not events or not all(isinstance(event, cl.Event) for event in events):
-        raise TypeError("it has the fence EVENTS, and returned no events of pyopencl")
+        raise TypeError("its fence is EVENTS, so it must return pyopencl events")
     return cast("list[cl.Event]", events)
 
 
-Command: TypeAlias = Launch | Copy | Call
+Command: TypeAlias = Launch | CopyCommand | Call
 
 
 @dataclass(frozen=True)
-class Plan:
+class CommandPlan:
     """The commands of one inference, in order."""
 
     commands: list[Command]
     bindings: list[Binding]
     counts: list[int]
-    """The number of commands for each command of the program before its graphs became kernels."""
+    """For each command of the program before its graphs became kernels, the number of its commands
+    here."""
     memory: object
-    """The program's own memory: a kernel does not keep its arguments alive."""
+    """The program's own memory, kept alive here because kernels do not keep their arguments alive.
+    """

@@ -1,6 +1,7 @@
-"""The calls of the driver's compiler: source to program, program to binary and back."""
+"""Calls of the driver's compiler: source to program, program to binary, and binary to program."""
 
-# pyopencl's public Program keeps a second cache on disk and warns on stderr about every build log.
+# The private class is used because pyopencl's public Program keeps a second cache on disk and warns
+# on stderr about every build log.
 # pyright: reportPrivateUsage=false
 
 from __future__ import annotations
@@ -16,21 +17,21 @@ from .devices import Device
 
 
 def build_options(device: Device, source: str) -> str:
-    """The options for building `source`, or any of its kernels."""
+    """Return the options for building `source`, or any of its kernels."""
     standard = f"-cl-std={standard_of(source)}"
     rounded = Feature.ROUNDING in features_of(source) and device.has_rounding_option
     return f"{standard} {ROUNDING_OPTION}" if rounded else standard
 
 
 def from_source(context: cl.Context, device: Device, source: str, options: str) -> cl.Program:
-    """Compile `source`; a refusal is a bug of clopt and says so."""
+    """Compile `source`; raise RuntimeError if the driver rejects it, which is a bug of clopt."""
     program = opencl._Program(context, source)
     try:
         program._build(options.encode(), [device.handle])
     except cl.RuntimeError as error:
         log = program.get_build_info(device.handle, cl.program_build_info.LOG)
         raise RuntimeError(
-            f"{device} refuses the OpenCL C that clopt wrote; this is a bug of clopt, please "
+            f"{device} rejects the OpenCL C that clopt generated; this is a bug of clopt, please "
             f"report it with this message.\n{error}\n{log}"
         ) from error
     return cl.Program(program)
@@ -39,7 +40,7 @@ def from_source(context: cl.Context, device: Device, source: str, options: str) 
 def from_binary(
     context: cl.Context, device: Device, binary: bytes, options: str
 ) -> cl.Program | None:
-    """The program of a binary, or None if the driver refuses it."""
+    """Return the program of a binary, or None if the driver rejects it."""
     try:
         program = opencl._Program(context, [device.handle], [binary])
         program._build(options.encode(), [device.handle])
@@ -49,29 +50,29 @@ def from_binary(
 
 
 def given_program(context: cl.Context, device: Device, binary: bytes, what: str) -> cl.Program:
-    """The program of a binary that a user gave, called `what`; CloptError if it is refused."""
+    """Return the program of a user's binary `what`; raise CloptError if it is rejected."""
     program = from_binary(context, device, binary, "")
     if program is None:
-        raise CloptError(f"{device} refuses {what}: it is made for another device.")
+        raise CloptError(f"{device} rejects {what}: it was built for another device.")
     return program
 
 
 def kernel_of_binary(program: cl.Program, name: str, arguments: int) -> cl.Kernel:
-    """A kernel of a program that a user gave; CloptError unless it has so many parameters."""
+    """Return a kernel of a user's program; raise CloptError if its parameter count differs."""
     try:
         kernel = cl.Kernel(program, name)
     except cl.Error as error:
         raise CloptError(f'The program binary has no kernel "{name}".') from error
     if kernel.num_args != arguments:
         raise CloptError(
-            f"The kernel {name} of the program binary has {kernel.num_args} parameters, and its "
-            f"target names {arguments} of them."
+            f"The kernel {name} of the program binary has {kernel.num_args} parameters, but its "
+            f"target names {arguments}."
         )
     return kernel
 
 
 def binary_of(program: cl.Program, device: Device) -> bytes:
-    """The compiled form of `program` for `device`."""
+    """Return the compiled form of `program` for `device`."""
     devices = cast("list[cl.Device]", program.get_info(cl.program_info.DEVICES))
     binaries = cast("list[bytes]", program.get_info(cl.program_info.BINARIES))
     return binaries[devices.index(device.handle)]

@@ -1,4 +1,4 @@
-"""Finding OpenCL devices, choosing one, and describing it as a target."""
+"""Discovery and choice of OpenCL devices, and their description as targets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from ...dialects.cl.target import Target
 
 AVX512_REGISTERS = 32
-"""Vector registers of processors with AVX-512, for narrower vectors, too."""
+"""Vector registers of processors with AVX-512; narrower vectors can use all of them, too."""
 
 _NO_DEVICE = (
     "No OpenCL device was found; install Intel's runtime for CPUs with "
@@ -30,7 +30,7 @@ _NO_DEVICE = (
 
 @dataclass(frozen=True)
 class Device:
-    """An OpenCL device as its user sees it."""
+    """An OpenCL device with the properties that its user sees."""
 
     index: int
     handle: cl.Device
@@ -42,46 +42,46 @@ class Device:
 
     @property
     def version(self) -> str:
-        """The OpenCL version the device says it has."""
+        """The OpenCL version that the device reports."""
         return self.handle.version.strip()
 
     @property
     def compute_units(self) -> int:
-        """The number of work-groups that run at the same time."""
+        """The number of work-groups that can run at the same time."""
         return self.handle.max_compute_units
 
     @property
     def has_rounding_option(self) -> bool:
-        """Whether a program can be built to divide and take roots of floats correctly rounded."""
+        """Whether a build option makes division and square root of floats correctly rounded."""
         option = cl.device_fp_config.CORRECTLY_ROUNDED_DIVIDE_SQRT
         return bool(self.handle.single_fp_config & option)
 
     @property
     def rounds_correctly(self) -> bool:
-        """Whether divisions and roots of floats are correctly rounded, if built with the option."""
-        # Processors divide by IEEE 754, with or without the option.
+        """Whether division and square root of floats are correctly rounded, given that option."""
+        # CPUs divide by IEEE 754 with or without the option.
         return self.kind == "cpu" or self.has_rounding_option
 
     @property
     def memory_bytes(self) -> int:
-        """The device's global memory."""
+        """Bytes of the device's global memory."""
         return self.handle.global_mem_size
 
     def __str__(self) -> str:
         return f"[{self.index}] {self.name} ({self.kind}, {self.platform}, {self.driver})"
 
     def answers_to(self, words: str) -> bool:
-        """Whether `words` is a part of the device's, platform's or vendor's name or of its kind."""
+        """Return whether `words` occurs in the device's, platform's or vendor's name, or kind."""
         names = (self.name, self.platform, self.handle.platform.vendor, self.kind)
         return any(words.lower() in name.lower() for name in names)
 
 
 def list_devices() -> tuple[Device, ...]:
-    """Every usable device, each once, in the order in which the default is chosen.
+    """Return every usable device once, in the order in which the default is chosen.
 
-    GPUs come first, then CPUs, then the rest; among CPUs Intel's runtime, then PoCL, then others.
-    The order of equals is the OpenCL loader's. Raises CloptError in a process that was forked after
-    its parent had used OpenCL.
+    GPUs come first, then CPUs, then other devices; among CPUs, Intel's runtime comes first, then
+    PoCL, then others. Ties keep the order of the OpenCL loader. Raises CloptError in a process that
+    was forked after its parent had used OpenCL.
     """
     check_process()
     return _listed()
@@ -98,7 +98,7 @@ def _listed() -> tuple[Device, ...]:
 def _handles() -> list[cl.Device]:
     try:
         platforms = cl.get_platforms()
-    except cl.LogicError:  # the loader knows no platform
+    except cl.LogicError:  # the loader found no platform
         platforms = []
     # A runtime that is registered twice appears as two equal platforms.
     distinct = {(p.name, p.version, p.vendor): p for p in reversed(platforms)}
@@ -111,7 +111,7 @@ def _handles() -> list[cl.Device]:
 
 
 def find_device(wanted: str | int | Device | None = None) -> Device:
-    """The device `wanted` names by index or by a part of a name; without it, the first listed."""
+    """Return the device that `wanted` names by index or part of a name; by default the first."""
     if isinstance(wanted, Device):
         return wanted
     devices = list_devices()
@@ -125,13 +125,13 @@ def find_device(wanted: str | int | Device | None = None) -> Device:
     else:
         matches = [device for device in devices if device.answers_to(text)]
     if not matches:
-        there = "; ".join(str(device) for device in devices)
-        raise CloptError(f'No OpenCL device answers to "{text}"; there are: {there}.')
+        available = "; ".join(str(device) for device in devices)
+        raise CloptError(f'No OpenCL device matches "{text}"; available are: {available}.')
     return matches[0]
 
 
 def device_of(handle: cl.Device) -> Device:
-    """The listed device behind pyopencl's object, or a new one for a device that is not listed."""
+    """Return the listed device of a pyopencl object, or a new one if it is not listed."""
     for device in list_devices():
         if device.handle == handle:
             return device
@@ -139,9 +139,9 @@ def device_of(handle: cl.Device) -> Device:
 
 
 def target_for(device: Device, family: Target | None = None) -> Target:
-    """The facts of the device's `family`, replaced by those that the device itself reports.
+    """Return the target of `device`: the facts of `family`, updated with those that it reports.
 
-    By default the family is the one that the device is known to belong to.
+    By default, the family is the one that the device is known to belong to.
     """
     from ..targets import load_target
 
@@ -171,7 +171,7 @@ def target_for(device: Device, family: Target | None = None) -> Target:
         max_read_images=handle.max_read_image_args if images else 0,
         max_write_images=handle.max_write_image_args if images else 0,
         read_imageh=images and "cl_khr_fp16" in extensions,
-        image1d_buffer=images,  # a part of OpenCL 1.2, no option
+        image1d_buffer=images,  # mandatory for image support in OpenCL 1.2
         image_from_buffer=images and pitch > 0,
         image_pitch_alignment_bytes=pitch,
         image_base_alignment_bytes=max(
@@ -185,7 +185,7 @@ def target_for(device: Device, family: Target | None = None) -> Target:
 
 
 def has_dots(device: Device, way: str) -> bool:
-    """Whether kernels of a GPU can multiply bytes in a way: a value of the fact `dot_product`."""
+    """Return whether kernels of a GPU can use `way`, a value of the fact `dot_product`."""
     handle = device.handle
     extensions = handle.extensions.split()
     if way == "khr":
@@ -197,20 +197,20 @@ def has_dots(device: Device, way: str) -> bool:
 
 
 _DP4A = 6, 1
-"""The compute capability from which on NVIDIA's devices have the instruction (PTX ISA)."""
+"""Least compute capability of NVIDIA devices with the instruction dp4a (PTX ISA)."""
 
 
 def _dot_product(device: Device, family: Target) -> str:
-    """The family's value of the fact, or `off` where the device lacks what that needs."""
-    is_there = family.dot_product not in ("ptx", "khr") or has_dots(device, family.dot_product)
-    return family.dot_product if is_there else "off"
+    """Return the family's `dot_product`, or `off` if the device does not support it."""
+    has_it = family.dot_product not in ("ptx", "khr") or has_dots(device, family.dot_product)
+    return family.dot_product if has_it else "off"
 
 
 def pitch_alignment(device: Device, texel_bytes: int) -> int:
-    """The alignment in bytes of the row pitch of an image over a buffer; 0 without such images.
+    """Return the alignment in bytes of row pitches of images over buffers, 0 if unsupported.
 
-    OpenCL counts in texels (API specification, CL_DEVICE_IMAGE_PITCH_ALIGNMENT). Some drivers
-    answer in bytes.
+    OpenCL defines the value in texels (API specification, CL_DEVICE_IMAGE_PITCH_ALIGNMENT), but
+    some drivers report bytes.
     """
     if "cl_khr_image2d_from_buffer" not in device.handle.extensions.split():
         return 0
@@ -220,11 +220,11 @@ def pitch_alignment(device: Device, texel_bytes: int) -> int:
 
 
 _NOT_LISTED = -1
-_TEXEL_BYTES = 16  # of the largest texels: a target's pitches suit all
+_TEXEL_BYTES = 16  # bytes of the largest texel (4 floats), so that a target's pitches suit all
 
 
 def _adreno_models() -> list[tuple[str, str, str]]:
-    """Rows for the targets `adreno-740`, and after them those for families such as `adreno-7xx`."""
+    """Return rows for targets such as `adreno-740`, followed by families such as `adreno-7xx`."""
     from ..targets import target_names
 
     prefix = "adreno-"
@@ -234,9 +234,9 @@ def _adreno_models() -> list[tuple[str, str, str]]:
 
 
 def _families() -> Iterator[tuple[str, str, str]]:
-    """Yield the target of a device, by its kind and a part of its platform, name or version.
+    """Yield (kind of device, pattern for its platform, name or version, target) rows.
 
-    The first row that fits decides.
+    The first row that matches a device decides.
     """
     yield ("cpu", r"portable computing language", "pocl")
     yield ("cpu", r"intel\(r\) opencl", "intel-cpu")
@@ -247,10 +247,10 @@ def _families() -> Iterator[tuple[str, str, str]]:
     yield ("", r"", "generic")
 
 
-# Families that answer in bytes when asked for the alignment of a pitch.
+# Families whose drivers report the pitch alignment in bytes.
 _PITCH_IN_BYTES = ("adreno", "intel-cpu")
 
-# The order in which the default device is chosen; platforms that are not here come last.
+# The order in which the default device is chosen; other platforms come last.
 _KINDS = ("gpu", "cpu")
 _CPU_FAMILIES = ("intel-cpu", "pocl")
 

@@ -1,10 +1,10 @@
-"""Variables of the environment that OpenCL runtimes read at the process' first OpenCL call.
+"""Environment variables that OpenCL runtimes read at the first OpenCL call of a process.
 
-They are set for that call alone: other code of the process, and the processes that it starts, have
-the environment that the user gave them.
+They are set only during that call: other code of the process, and child processes, see the
+environment that the user set.
 """
 
-# pyopencl offers its variable alone, which it reads when it is imported.
+# pyopencl's private variable, which it reads when it is imported, has no public equivalent.
 # pyright: reportPrivateUsage=false
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from .icd import VENDORS, vendors_with_pip
 POCL_CACHE = "POCL_CACHE_DIR"
 
 _PYOPENCL_HOME = "PYOPENCL_HOME"
-"""The variable by which pyopencl tells the loader that it ships where it lies."""
+"""The variable that tells the loader inside pyopencl's wheel where it is installed."""
 
 
 _process: int | None = None
-"""The process that made the first OpenCL call; a process that it forks has a copy of this."""
+"""The process that made the first OpenCL call; a forked process inherits the value."""
 
 
 def check_process() -> None:
     """Raise CloptError if this process was forked after its parent had used OpenCL.
 
-    The threads of a runtime do not survive that, and PoCL would wait for them for ever.
+    The runtime's threads do not survive the fork, and PoCL would wait for them forever.
     """
     if _process is not None and _process != os.getpid():
         raise CloptError(
@@ -47,7 +47,10 @@ def check_process() -> None:
 
 @contextmanager
 def environment_of_runtimes() -> Generator[None]:
-    """Let the body make the process' first OpenCL call; later ones find the runtimes loaded."""
+    """Set the variables for the first OpenCL call of the process, which the body makes.
+
+    Later calls find the runtimes loaded.
+    """
     global _process
     _process = os.getpid()
     _keep_no_invokers()
@@ -68,16 +71,16 @@ def environment_of_helpers() -> Mapping[str, str]:
 
 
 def pocl_cache() -> str:
-    """Return the folder of PoCL's cache; empty where PoCL chooses it."""
+    """Return the folder of PoCL's cache, or an empty text if PoCL chooses it."""
     return os.environ.get(POCL_CACHE) or _variables().get(POCL_CACHE, "")
 
 
 @cache
 def _variables() -> dict[str, str]:
-    """Return the variables that clopt adds, none that the user has set."""
+    """Return the variables that clopt adds, excluding those that the user has set."""
     added: dict[str, str] = {}
     if POCL_CACHE not in os.environ and not is_cache_kept():
-        # PoCL ends the process when it cannot write to its cache.
+        # PoCL aborts the process if it cannot write to its cache.
         with suppress(OSError):
             added[POCL_CACHE] = str(process_folder() / "pocl")
     if VENDORS not in os.environ and (vendors := vendors_with_pip()) is not None:
@@ -86,21 +89,21 @@ def _variables() -> dict[str, str]:
 
 
 class _NoInvokers:
-    """In place of pyopencl's database of generated Python, which fails on a full disk.
+    """A stand-in for pyopencl's database of generated Python code, which fails on a full disk.
 
-    Generating that of a kernel again takes as long as reading it (0.3 ms).
+    Generating the code of a kernel takes as long as reading it from the database (0.3 ms).
     """
 
     def __getitem__(self, key: object) -> object:
         raise KeyError(key)
 
     def store_if_not_present(self, key: object, value: object) -> None:
-        """Forget it."""
+        """Discard the value."""
 
 
 def _keep_no_invokers() -> None:
     usual = cl._PYOPENCL_NO_CACHE
-    # With the flag, importing the module opens no database.
+    # With this flag set, importing the module opens no database.
     setattr(cl, "_PYOPENCL_NO_CACHE", True)
     try:
         invoker = import_module("pyopencl.invoker")

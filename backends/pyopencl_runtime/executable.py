@@ -1,4 +1,4 @@
-"""A queue program on a device: built, bound and uploaded once, then enqueued again and again."""
+"""A queue program on a device: built, bound and uploaded once, then enqueued many times."""
 
 from __future__ import annotations
 
@@ -14,7 +14,8 @@ from ...errors import CloptError
 from ...weights import Weights
 from ..offload import needs_library, source_of, with_launches
 from ..programs import program_of
-from .bindings import DeviceMemory
+from .arena_lock import ArenaLock
+from .arrays import DeviceMemory
 from .build import build_kernels
 from .compiler import given_program
 from .devices import Device
@@ -24,14 +25,13 @@ from .place import choose_place
 from .plan import Site, interface_of, make_plan
 from .requirements import check_requirements
 from .runnable import kernel_cache
-from .storage import Wishes, make_storage
-from .turns import Turn
+from .storage import StorageOptions, make_storage
 
 
 class Executable(LaunchedProgram):
     """A program that Python enqueues command by command.
 
-    Building, uploading the constants and setting the kernels' arguments happen in the constructor.
+    The constructor builds the kernels, uploads the constants and sets the kernels' arguments.
     """
 
     def __init__(
@@ -48,20 +48,21 @@ class Executable(LaunchedProgram):
         arena: Sequence[DeviceMemory] | None = None,
         image_views: ImageViews | None = None,
     ):
-        """`context` and `queue` are the caller's; without them they are made for `device`.
+        """Set up `module` on the caller's `context` and `queue`, or on `device`.
 
-        `source` is the OpenCL C of the kernels when `module` only declares them. Compiled kernels
-        are kept in `cache_folder` (default: the user's cache) unless `use_cache` is false.
+        `source` is the OpenCL C of the kernels if `module` only declares them. Compiled kernels are
+        kept in `cache_folder` (default: the user's cache) unless `use_cache` is false.
 
         `arena` are buffers of at least `arena_bytes` for the intermediate results; by default the
-        program makes its own. Several programs on one queue may share them. `image_views` is the
-        way to put images into planned memory, by default the best one that works on the device.
+        program allocates its own. Several programs on one queue may share them. `image_views`
+        selects how images are put into planned memory; by default it is the best way that works on
+        the device.
         """
         program = program_of(module)
         if needs_library(program):
             raise CloptError(
-                f"@{program.sym_name.data} has commands that only a C library runs, and this "
-                "executable runs kernels; make one with clopt.compile or clopt.load."
+                f"@{program.sym_name.data} has commands that need a C library, but this executable "
+                "only runs kernels; create one with clopt.compile or clopt.load."
             )
         super().__init__(interface_of(program), choose_place(device, context, queue))
         self._program = program
@@ -75,8 +76,8 @@ class Executable(LaunchedProgram):
         keys = {kernel.program for kernel in kernels.values() if kernel.program}
         binaries = {key: self._load(weights, key) for key in keys}
         self.built_from_cache = built.from_cache
-        wishes = Wishes(arena, image_views)
-        storage = make_storage(launched, weights, self._images, cache, wishes)
+        options = StorageOptions(arena, image_views)
+        storage = make_storage(launched, weights, self._images, cache, options)
         self.arena_bytes = storage.arena_bytes
         self.arena = tuple(memory.buffer for memory in storage.arenas)
         self.image_views = {kind.value: way.value for kind, way in storage.image_views.items()}
@@ -84,7 +85,7 @@ class Executable(LaunchedProgram):
         self._plan = make_plan(
             launched, kernels, storage, Site(self._images, built.programs, binaries, weights)
         )
-        self._turn = Turn(memory.root for memory in storage.arenas)
+        self._arena_lock = ArenaLock(memory.root for memory in storage.arenas)
 
     @property
     def program(self) -> ProgramOp:
@@ -96,5 +97,5 @@ class Executable(LaunchedProgram):
 
 
 def _functions(kernels: Iterable[Kernel]) -> list[str]:
-    """The kernels as the source names them, each once."""
+    """Return the names of the kernels in the source, without duplicates."""
     return list(dict.fromkeys(kernel.function_name for kernel in kernels))

@@ -1,10 +1,11 @@
-"""Has PoCL compile a program's kernels side by side, and before their first launch.
+"""Compilation of PoCL's kernels in parallel, before their first launch.
 
 PoCL compiles a kernel when it is first launched with a local size, one kernel at a time, and keeps
-the result on disk for all processes. So this process, with helpers for a large program, launches a
-work-group of each kernel, or a row of them, over zeros. Left for the first inference are kernels
-with images, and those of integers that divide by a value: in models that an older clopt has saved,
-a division by zero ends the process.
+the result on disk for all processes. So this process, with helpers for a large program, launches
+one work-group of each kernel, or one row of them, on zeros. Two sorts of kernels are left for the
+first inference: those with images, and those that divide integers by a value, because with zeros
+they would divide by zero and end the process. (Only models saved by older versions of clopt have
+these.)
 """
 
 from __future__ import annotations
@@ -30,55 +31,56 @@ from .compiler import from_source
 from .devices import Device, find_device
 from .workers import answer_jobs, share_work
 
-# PoCL's grid_width_specialization_limit: of grids with a side from here on it makes a variant.
+# PoCL's grid_width_specialization_limit: grids with a side of at least this size get another
+# variant.
 _LARGE_GRID = 0xFFFF
 
 _DIVIDES_BY_A_VALUE = re.compile(r"(?<!/)[/%](?!/) *[^/\d ]")
 
-# A page, and more than any vector: kernels may expect aligned buffers.
+# Buffers start at a page, because kernels may expect the alignment of any vector type.
 _ALIGNMENT = 4096
 
 
 @dataclass(frozen=True)
 class _Group:
-    """The launch of a work-group, or of a row of them that makes the grid a large one."""
+    """The launch of a work-group, or of a row of work-groups that makes the grid a large one."""
 
     kernel: str
     global_size: tuple[int, ...]
     local_size: tuple[int, ...]
     buffers: tuple[int, ...]
-    """The bytes of each argument that is a buffer; they come first."""
+    """The bytes of each argument that is a buffer; these arguments come first."""
     bounds: tuple[int, ...]
 
 
 def compile_by_launching(
     context: cl.Context, device: Device, source: str, options: str, kernels: Iterable[Kernel]
 ) -> tuple[cl.Program, bool]:
-    """Build `source`, and compile those `kernels` of it that run on zeros.
+    """Build `source`, and compile those of `kernels` that can run on zeros.
 
-    Return the program, and whether there are such kernels. Helpers compile a part of them where
-    that saves time, and this process the others.
+    Return the program, and whether any kernel was compiled. Helper processes compile some of the
+    kernels if that saves time.
     """
     texts = split_kernels(source)
-    # A kernel of another author may not run on zeros.
-    known = [k for k in kernels if k.name in texts and not k.function]
-    groups = {k.name: _group(k) for k in known if _runs_on_zeros(k, texts[k.name])}
+    # Kernels of other authors are excluded: they may not run on zeros.
+    generated = [k for k in kernels if k.name in texts and not k.function]
+    groups = {k.name: _group(k) for k in generated if _runs_on_zeros(k, texts[k.name])}
     queue = cl.CommandQueue(context, device.handle)
-    left = dict.fromkeys(groups)
+    remaining = dict.fromkeys(groups)
 
     @cache
     def program() -> cl.Program:
         return from_source(context, device, source, options)
 
     def message() -> bytes:
-        program()  # PoCL keeps it on disk, where helpers find it: each would take a second
+        program()  # PoCL stores it on disk for the helpers; building it takes each a second
         return source.encode()
 
     def launch(name: str) -> None:
-        del left[name]
+        del remaining[name]
         _launch(queue, program(), groups[name])
 
-    if device.index >= 0:  # else a helper would not find it
+    if device.index >= 0:  # helpers find only listed devices
         compiled = share_work(
             {name: texts[name] for name in groups},
             f"from {__name__} import help_launching; help_launching({device.index}, {options!r})",
@@ -87,14 +89,14 @@ def compile_by_launching(
             message,
         )
         for name in compiled:
-            left.pop(name, None)
-    for name in list(left):
+            remaining.pop(name, None)
+    for name in list(remaining):
         launch(name)
     return program(), bool(groups)
 
 
 def help_launching(index: int, options: str) -> None:
-    """The work of a helper process, which gets the source before its jobs."""
+    """Run as a helper process, which receives the source before its jobs."""
     device = find_device(index)
     queue = cl.CommandQueue(cl.Context([device.handle]), device.handle)
 
@@ -140,7 +142,7 @@ def _has_floats(type_: Attribute) -> bool:
 def _launch(queue: cl.CommandQueue, program: cl.Program, group: _Group) -> None:
     kernel = cl.Kernel(program, group.kernel)
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.USE_HOST_PTR
-    # The system gives pages of zeros only where a kernel writes.
+    # The system maps zero pages lazily, so only memory that a kernel writes takes up space.
     memories = [_zeros(size) for size in group.buffers]
     buffers = [cl.Buffer(queue.context, flags, hostbuf=memory) for memory in memories]
     for number, argument in enumerate((*buffers, *map(np.int32, group.bounds))):

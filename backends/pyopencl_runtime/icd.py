@@ -1,9 +1,10 @@
-"""Makes Intel's CPU runtime visible when pip installed it beside us.
+"""Makes Intel's CPU runtime visible to the OpenCL loader if pip installed it.
 
-The wheel `intel-opencl-rt` puts the runtime into the environment's library folder and leaves it
-there: its own `.icd` files name a folder that does not exist, so no OpenCL loader finds it. The
-loader pyopencl ships (ocl-icd, like Khronos' own) reads `OCL_ICD_VENDORS`; a folder named there
-replaces the system's. So the folder we make holds Intel's runtime and copies of the system's files.
+The wheel `intel-opencl-rt` installs the runtime into the environment's library folder, but its
+`.icd` files name a folder that does not exist, so no OpenCL loader finds it. The loader in
+pyopencl's wheel (ocl-icd; Khronos' loader does the same) reads `OCL_ICD_VENDORS`, which replaces
+the system's folder. So we create a folder with an entry for Intel's runtime and copies of the
+system's files.
 """
 
 from __future__ import annotations
@@ -21,9 +22,9 @@ _SYSTEM = Path("/etc/OpenCL/vendors")
 
 
 def vendors_with_pip() -> str | None:
-    """Return the value of `VENDORS` with which the loader finds the wheel's runtime, too.
+    """Return a value of `VENDORS` with which the loader also finds the wheel's runtime.
 
-    None where the wheel is absent.
+    Return None if the wheel is not installed.
     """
     library = Path(sys.prefix) / "lib" / "libintelocl.so"
     if not library.exists():
@@ -38,12 +39,12 @@ def vendors_with_pip() -> str | None:
         for name, content in wanted.items():
             if not (folder / name).exists() or (folder / name).read_bytes() != content:
                 write_atomically(folder / name, content)
-    except OSError:  # no folder to write to at all: Intel's runtime alone is better than none
+    except OSError:  # no writable folder: Intel's runtime alone is better than none
         return str(library)
     return str(folder)
 
 
 def _folder_of(wanted: dict[str, bytes]) -> Path:
-    """A folder named by its content, so that environments do not disturb each other."""
+    """Return a folder whose name depends on its content, so that environments stay independent."""
     digest = hashlib.sha256(repr(sorted(wanted.items())).encode()).hexdigest()[:16]
     return cache_folder("icd") / digest

@@ -1,4 +1,4 @@
-"""All that decides about the target of a device: what it reports, and what was measured."""
+"""Everything that determines the target of a device: what it reports and what was measured."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .build import device_facts
 from .devices import Device, family_of, pitch_alignment
 from .system import processor
 
-# Not all that pyopencl can ask for: PoCL 3.1 leaves some answers as the memory was.
+# A fixed list, because for some queries that pyopencl offers PoCL 3.1 returns uninitialised memory.
 ANSWERS = (
     "extensions",
     "image2d_max_height",
@@ -28,15 +28,15 @@ ANSWERS = (
     "single_fp_config",
     "type",
 )
-"""The answers of a device on which a target may depend."""
+"""The device properties on which a target may depend."""
 
 _NVIDIA = ("compute_capability_major_nv", "compute_capability_minor_nv")
 
 
 def identity_of(device: Device) -> tuple[str, ...]:
-    """Return texts that are equal where `calibration.live_target` returns equal targets.
+    """Return texts that are equal only if `calibration.live_target` returns equal targets.
 
-    They are more than it reads: the files of all devices of its family.
+    They cover more than it reads: the calibration files of all devices of the family.
     """
     return (*device_facts(device), processor(), *_answers(device), *_measured(device))
 

@@ -1,4 +1,4 @@
-"""A test on the device whether an image and a buffer share their memory."""
+"""A test on the device of whether an image and a buffer share their memory."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from .memory import make_memory
 
 _Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
-# `texels` are an image's, `from` and `to` the bytes of the memory behind it.
+# `texels` are an image's texels; `from` and `to` are the bytes of the memory behind the image.
 _KERNELS = """
 kernel void paint(write_only IMAGE image, global const float4 *texels) {
   const int x = get_global_id(0);
@@ -47,23 +47,23 @@ _HEIGHTS = {tir.ImageKind.Buffer: 1, tir.ImageKind.Image2D: 3}
 
 @dataclass(frozen=True)
 class Sharing:
-    """An image and a buffer that are to share memory."""
+    """An image and a buffer that should share memory."""
 
     kind: tir.ImageKind
-    """No array: there are none over buffers."""
+    """Not an array: arrays cannot be created over buffers."""
     is_half: bool
-    """Whether its elements are halves; floats otherwise."""
+    """Whether the elements are halves; otherwise they are floats."""
     pitch_step: int
     """The alignment in bytes of the pitch of a 2-D image."""
     on_host: bool
-    """Whether the memory is the host's."""
+    """Whether the memory is host memory."""
 
 
 def shares_memory(sharing: Sharing, images: Images, cache: BinaryCache) -> bool:
-    """Whether reads through a buffer see writes through an image, and the reverse.
+    """Return whether a buffer and an image see each other's writes.
 
-    The image lies at an offset in the memory, with a pitch of more than its rows take. It is
-    written once, and read twice after a write of the buffer each, on one queue without waiting.
+    The image lies at an offset in the memory, with a pitch larger than its rows. The test writes it
+    once and reads it after each of two writes to the buffer, on one queue without waiting.
     """
     try:
         return _try(sharing, images, cache)
@@ -80,7 +80,7 @@ def _try(sharing: Sharing, images: Images, cache: BinaryCache) -> bool:
         pitch = (pitch // sharing.pitch_step + 1) * sharing.pitch_step
     offset, size = images.base_alignment, height * pitch
     memory = make_memory(images, offset + size, sharing.on_host)
-    bytes_of_it = memory.argument(MemRefType(Float32Type(), [size // 4]), offset)
+    buffer = memory.argument(MemRefType(Float32Type(), [size // 4]), offset)
     type_ = _image_type(sharing, height)
     if sharing.kind is tir.ImageKind.Image2D:
         image = memory.image(type_, offset, pitch)
@@ -101,20 +101,20 @@ def _try(sharing: Sharing, images: Images, cache: BinaryCache) -> bool:
     words, grid = (size // 4,), (_WIDTH, height)
     steps = [
         ("paint", grid, image, given[0]),
-        ("move", words, bytes_of_it, taken[0]),
-        ("move", words, given[1], bytes_of_it),
+        ("move", words, buffer, taken[0]),
+        ("move", words, given[1], buffer),
         ("scan", grid, image, taken[1]),
-        ("move", words, given[2], bytes_of_it),
+        ("move", words, given[2], buffer),
         ("scan", grid, image, taken[2]),
     ]
     queue = cl.CommandQueue(context, device.handle)
-    kernels: list[cl.Kernel] = []  # they live until the queue has finished
+    kernels: list[cl.Kernel] = []  # kept alive until the queue has finished
     for name, global_size, *arguments in steps:
         kernels.append(cl.Kernel(programs[name], name))
         kernels[-1].set_args(*arguments)
         cl.enqueue_nd_range_kernel(queue, kernels[-1], global_size, None)
-    for result, buffer in zip(results, taken, strict=True):
-        cl.enqueue_copy(queue, result, buffer)
+    for result, copy in zip(results, taken, strict=True):
+        cl.enqueue_copy(queue, result, copy)
     row = _WIDTH * texel
     seen = results[0].reshape(height, pitch)[:, :row]
     expected = _rows(painted, sharing, pitch).reshape(height, pitch)[:, :row]
@@ -135,13 +135,13 @@ def _image_type(sharing: Sharing, height: int) -> Attribute:
 
 
 def _texels(height: int, seed: int) -> _Array:
-    """Small whole numbers, which halves hold exactly."""
+    """Return texels of small whole numbers, which halves represent exactly."""
     values = np.random.default_rng(seed).integers(1, 1000, (height, _WIDTH, tir.TEXEL))
     return values.astype(np.float32)
 
 
 def _rows(texels: _Array, sharing: Sharing, pitch: int) -> _Array:
-    """The bytes of an image."""
+    """Return the bytes of an image."""
     rows = np.zeros((len(texels), pitch), np.uint8)
     stored = texels.astype(np.float16 if sharing.is_half else np.float32)
     stored = stored.reshape(len(texels), -1).view(np.uint8)

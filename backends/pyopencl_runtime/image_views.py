@@ -1,11 +1,11 @@
-"""The ways to put images into the memory of buffers, of which a device has some.
+"""The ways to put images into planned memory; each device supports some of them.
 
-1. Images over parts of a buffer: `image1d_buffer`, and with cl_khr_image2d_from_buffer 2-D images.
-2. Images and buffers over the same memory of the host (CL_MEM_USE_HOST_PTR). OpenCL does not define
-   the result (API specification, section 5.2.1); runtimes for CPUs share the memory.
+1. Images over parts of a buffer: `image1d_buffer`, and 2-D images with cl_khr_image2d_from_buffer.
+2. Images and buffers over the same host memory (CL_MEM_USE_HOST_PTR). OpenCL does not define the
+   result (API specification, section 5.2.1), but CPU runtimes share the memory.
 3. Separate images, outside of the memory that was planned for them.
 
-Before a program relies on one of the first two, a test on the device proves it, once per process.
+Before a program relies on one of the first two, a test on the device verifies it, once per process.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .images import Images
 
 
 class ImageViews(StrEnum):
-    """The ways to have an image in planned memory, the best first."""
+    """The ways to have an image in planned memory, best first."""
 
     Buffer = "over buffers"
     Host = "over host memory"
@@ -35,7 +35,7 @@ class ImageViews(StrEnum):
 
 @dataclass(frozen=True)
 class View:
-    """An image that a program wants over a part of a buffer."""
+    """An image that a program needs over a part of a buffer."""
 
     image: tir.Image
     texel_bytes: int
@@ -51,7 +51,7 @@ def choose_image_views(
     wanted: ImageViews | None = None,
     has_callers_memory: bool = False,
 ) -> dict[tir.ImageKind, ImageViews]:
-    """The best way that works on the device, for each kind of image in `views`.
+    """Return the best way that works on the device, for each kind of image in `views`.
 
     Raises CloptError if the `wanted` way does not work.
     """
@@ -62,12 +62,14 @@ def choose_image_views(
     return {kind: chooser.choose(group, wanted) for kind, group in by_kind.items()}
 
 
-# The results of the tests on devices.
+# Cached results of the tests on devices.
 _VERDICTS: dict[tuple[cl.Device, Sharing], bool] = {}
 
 
 @dataclass(frozen=True)
 class _Chooser:
+    """The choice of a way for the images of one program."""
+
     images: Images
     cache: BinaryCache
     has_callers_memory: bool
@@ -78,8 +80,8 @@ class _Chooser:
             if self._has(way, views):
                 return way
         raise CloptError(
-            f"{self.images.device} makes no {views[0].image.kind.value} of this program "
-            f"{wanted}; leave the choice to clopt."
+            f"{self.images.device} cannot create this program's {views[0].image.kind.value} images "
+            f"{wanted}; omit image_views, so that clopt chooses."
         )
 
     def _has(self, way: ImageViews, views: list[View]) -> bool:
@@ -92,13 +94,13 @@ class _Chooser:
         return all(self._proved(sharing) for sharing in {self._sharing(way, v) for v in views})
 
     def _is_host_memory_ours(self) -> bool:
-        """Whether device and host share memory; other devices reach it over a bus, if at all."""
+        """Return whether host memory is the device's own and the arena is not the caller's."""
         return bool(self.images.device.handle.host_unified_memory) and not self.has_callers_memory
 
     def _fits(self, view: View) -> bool:
-        """Whether the device claims that such an image can be there."""
+        """Return whether the device reports that it supports such an image there."""
         if view.offset % self.images.base_alignment:
-            return False  # NVIDIA's driver fails at the launch, no earlier
+            return False  # NVIDIA's driver would fail only at the launch
         if view.pitch is None:
             return True
         step = pitch_alignment(self.images.device, view.texel_bytes)

@@ -1,4 +1,4 @@
-"""Makes images for textures, if the device has their format and extents."""
+"""Creation of images for textures, if the device supports their format and extents."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pyopencl as cl
 from ...errors import CloptError
 from .devices import Device, target_for
 
-# Programs of buffers alone run without xDSL.
+# Programs that only use buffers run without xDSL, so these are not imported at run time.
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import MemRefType
     from xdsl.ir import Attribute
@@ -37,7 +37,7 @@ _INTEGERS = {
 
 
 class Images:
-    """Makes the images of one program on one device."""
+    """A factory of the images of one program on one device."""
 
     def __init__(self, device: Device, context: cl.Context):
         self.device = device
@@ -53,11 +53,11 @@ class Images:
         pitch: int = 0,
         is_copied: bool = True,
     ) -> cl.Image:
-        """The image of a texture, over `buffer` or with the contents of `hostbuf` where given.
+        """Return the image of a texture, over `buffer` or with the contents of `hostbuf` if given.
 
-        There are `pitch` bytes from row to row, by default the bytes of a row. An image that does
-        not copy `hostbuf` lies in it. OpenCL has no empty images, so an empty texture gets one
-        texel. Raises CloptError if the device does not have such images.
+        `pitch` is the number of bytes from row to row (default: the bytes of a row). If `is_copied`
+        is false, the image uses the memory of `hostbuf`. OpenCL has no empty images, so an empty
+        texture gets one texel. Raises CloptError if the device does not support such images.
         """
         from ...dialects import tir
 
@@ -66,7 +66,7 @@ class Images:
         channel = channel_type(image.element_type)
         if channel not in self._supported(image.kind, flags):
             raise CloptError(
-                f"{self.device} has no {image.kind.value} with texels of four "
+                f"{self.device} does not support {image.kind.value} with texels of four "
                 f"{image.element_type}; compile with texture=off."
             )
         description = cl.ImageDescriptor()
@@ -86,7 +86,7 @@ class Images:
         )
 
     def check_launch(self, kernel: Kernel) -> None:
-        """CloptError for more images than the device lets a kernel have."""
+        """Raise CloptError if the kernel has more images than the device allows."""
         from xdsl.utils.exceptions import VerifyException
 
         from ...dialects import tir
@@ -105,7 +105,7 @@ class Images:
 
     @property
     def base_alignment(self) -> int:
-        """A part of a buffer starts at a multiple of this many bytes."""
+        """The alignment in bytes at which a part of a buffer must start."""
         return max(1, self.device.handle.mem_base_addr_align // 8)
 
     @cached_property
@@ -123,7 +123,7 @@ class Images:
             raise CloptError(f"{error}; compile the model for this device.") from error
 
     def _supported(self, kind: tir.ImageKind, flags: int) -> frozenset[int]:
-        """The element formats that RGBA images of a kind can have."""
+        """Return the channel types that RGBA images of a kind support."""
         key = (kind, flags)
         if key not in self._formats:
             formats = cl.get_supported_image_formats(
@@ -136,9 +136,9 @@ class Images:
 
 
 def channel_type(element: Attribute) -> int:
-    """The format of one channel, by the type of an element.
+    """Return the channel type of elements of an IR type.
 
-    The storage types of the IR are signless and read as signed integers, as in buffers.
+    The IR's storage types are signless and are read as signed integers, as in buffers.
     """
     from xdsl.dialects.builtin import Float16Type, Float32Type, IntegerType, Signedness
 
@@ -160,9 +160,9 @@ def copy_options(
     source_offset: int,
     destination_offset: int,
 ) -> Mapping[str, Any]:
-    """The options of `pyopencl.enqueue_copy` for a copy of `size` bytes between such values.
+    """Return the options of `pyopencl.enqueue_copy` for a copy of `size` bytes.
 
-    Between buffers, and images over buffers, the bytes are copied, from the offsets on.
+    Between buffers, or images over buffers, the bytes are copied starting at the offsets.
     """
     images = [image for type_ in (source, destination) if (image := _image_object(type_))]
     if not images:

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, TypeAlias, cast
+from collections.abc import Collection, Mapping, Sequence
+from typing import Any, cast
 
 import numpy as np
+import pyopencl as cl
+import pyopencl.array as cla
 
 from ...errors import CloptError
 from ...messages.arguments import type_name
 from ...messages.sentences import as_sentence
 from ...tensor_info import TensorInfo
-
-Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
-Arrays: TypeAlias = Mapping[str, Array] | Sequence[Array]
+from .arrays import Array, Arrays, Bindable
 
 
-def checked_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> list[Array]:
-    """The arrays in the order of `ports`, contiguous, each of the right type and shape."""
+def checked_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> list[Array | Bindable]:
+    """Return the contents of `ports`, in order.
+
+    An array of the host is contiguous, and has the right type and shape. Objects of pyopencl are
+    as the caller gave them.
+    """
     # An array has a length, too: it would be taken for the list of its own rows.
     if not isinstance(cast("object", inputs), Mapping | Sequence) or isinstance(inputs, str):
         raise CloptError(
@@ -43,28 +47,78 @@ def check_names(ports: Sequence[TensorInfo], given: Mapping[str, object], what: 
     missing = [name for name in known if name not in given]
     unknown = [name for name in given if name not in known]
     if unknown:
-        raise CloptError(
-            f'The model has no {what} called "{sorted(unknown)[0]}"; it has {_names(ports)}.'
-        )
+        raise _unknown(ports, sorted(unknown)[0], what)
     if missing:
         raise CloptError(f'The {what} "{sorted(missing)[0]}" is missing; give {_names(ports)}.')
 
 
-def _checked(port: TensorInfo, value: object) -> Array:
-    array = _as_array(port, value)
+def checked_names(ports: Mapping[int, TensorInfo], names: object) -> list[int]:
+    """Return the numbers of the outputs that a caller names."""
+    if isinstance(names, str) or not isinstance(names, Sequence):
+        raise CloptError(
+            f"The outputs are a list of names ({_names(ports.values())}), or a mapping of names to "
+            f"arrays to fill, not {type_name(names)}."
+        )
+    return [_number(ports, name) for name in cast("Sequence[object]", names)]
+
+
+def checked_targets(
+    ports: Mapping[int, TensorInfo], targets: Mapping[str, object]
+) -> dict[int, Array | Bindable]:
+    """Return the caller's memory for outputs, by their numbers.
+
+    An array of the host is contiguous and writable, and has the right type and shape.
+    """
+    numbers = {_number(ports, name): target for name, target in targets.items()}
+    return {i: _target(ports[i], target) for i, target in numbers.items()}
+
+
+def _number(ports: Mapping[int, TensorInfo], name: object) -> int:
+    for i, port in ports.items():
+        if port.name == name:
+            return i
+    raise _unknown(ports.values(), name, "output")
+
+
+def _checked(port: TensorInfo, value: object) -> Array | Bindable:
+    if isinstance(value, cl.Buffer | cl.Image | cla.Array):
+        return value
+    array = _as_array("input", port, value)
     check_form(port, array.dtype, array.shape)
     return np.asarray(array, order="C")
 
 
-def _as_array(port: TensorInfo, value: object) -> Array:
-    """The array of `value`, which may be of another library; CloptError where it has none."""
+def _target(port: TensorInfo, value: object) -> Array | Bindable:
+    """Return the place for an output: memory that the caller sees, and no copy of it."""
+    if isinstance(value, cl.Buffer | cl.Image | cla.Array):
+        return value
+    if not hasattr(value, "__dlpack__"):  # numpy's have it, too
+        raise CloptError(
+            f'The output "{port.name}" goes to an array of numpy or pyopencl, or of another '
+            f"library with DLPack, not to {type_name(value)}."
+        )
+    array = _as_array("output", port, value)
+    check_form(port, array.dtype, array.shape)
+    if not array.flags.writeable:
+        raise CloptError(
+            f'The array for the output "{port.name}" is read-only; pass a writable one.'
+        )
+    if not array.flags.c_contiguous:
+        raise CloptError(
+            f'The array for the output "{port.name}" is not contiguous; pass one that is.'
+        )
+    return array
+
+
+def _as_array(what: str, port: TensorInfo, value: object) -> Array:
+    """Return `value`, which may be of another library, as an array; CloptError if it is none."""
     try:
-        if hasattr(value, "__dlpack__") and not hasattr(value, "__array__"):
+        if what == "output" or (hasattr(value, "__dlpack__") and not hasattr(value, "__array__")):
             return np.from_dlpack(cast("Any", value))
         return np.asarray(value)
     except Exception as error:  # a library may raise anything: torch a RuntimeError with a hint
         raise CloptError(
-            f'The input "{port.name}" is a {type_name(value)}, which gives no array: '
+            f'The {what} "{port.name}" is a {type_name(value)}, which gives no array: '
             f"{as_sentence(str(error))}"
         ) from error
 
@@ -83,7 +137,11 @@ def check_form(port: TensorInfo, given: np.dtype[Any], shape: Sequence[int]) -> 
         )
 
 
-def _names(ports: Sequence[TensorInfo]) -> str:
+def _unknown(ports: Collection[TensorInfo], name: object, what: str) -> CloptError:
+    return CloptError(f'The model has no {what} called "{name}"; it has {_names(ports)}.')
+
+
+def _names(ports: Collection[TensorInfo]) -> str:
     return ", ".join(f'"{port.name}"' for port in ports) or "none"
 
 

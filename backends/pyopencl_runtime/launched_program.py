@@ -1,4 +1,4 @@
-"""The common base of programs that Python enqueues command by command."""
+"""Common base class of programs that Python enqueues command by command."""
 
 from __future__ import annotations
 
@@ -8,26 +8,30 @@ from itertools import islice
 
 import pyopencl as cl
 
-from .bindings import PortMemory
-from .commands import Binding, Call, Command, Copy, Launch, Plan
+from .arrays import PortMemory
+from .commands import Binding, Call, Command, CommandPlan, CopyCommand, Launch
 from .devices import Device
-from .memory import Memory
+from .memory import BufferMemory
 from .runnable import Interface, Runnable
 from .timing import Timing
 
 
 class LaunchedProgram(Runnable):
-    """Kernel launches and copies. The constructor of a subclass sets `_plan` and `_turn`."""
+    """A program of kernel launches, copies and host calls.
 
-    _plan: Plan
+    Subclasses set `_plan` and `_arena_lock`.
+    """
+
+    _plan: CommandPlan
 
     def __init__(
         self, interface: Interface, place: tuple[Device, cl.Context, cl.CommandQueue]
     ) -> None:
         super().__init__(interface, place)
         self._arguments: list[cl.Buffer | cl.Image] = []
-        # After the arguments, which are parts of these: attributes are released in this order.
-        self._memories: dict[int, Memory | cl.Image] = {}
+        # Declared after `_arguments`, which are parts of these: attributes are released in this
+        # order.
+        self._memories: dict[int, BufferMemory | cl.Image] = {}
 
     @property
     def launches(self) -> list[Launch]:
@@ -46,8 +50,8 @@ class LaunchedProgram(Runnable):
     def _timings(self, buffers: tuple[PortMemory, ...], runs: int) -> list[list[Timing]]:
         profiling = cl.command_queue_properties.PROFILING_ENABLE
         queue = cl.CommandQueue(self.context, self.device.handle, profiling)
-        # One after the other: between them the threads of a CPU would fall asleep, and the first
-        # kernel would take as long as they need to wake up.
+        # All runs are enqueued back to back: in a pause the threads of a CPU runtime would go to
+        # sleep, and the first kernel would include the time to wake them.
         timers = [
             [self._timed(command, queue, buffers) for command in self._plan.commands]
             for _ in range(runs)
@@ -63,7 +67,7 @@ class LaunchedProgram(Runnable):
     def _timed(
         self, command: Command, queue: cl.CommandQueue, buffers: Sequence[PortMemory]
     ) -> Callable[[], Timing]:
-        """Enqueue a command; return a function that tells its time once the queue has finished."""
+        """Enqueue a command; return a function that gives its time once the queue has finished."""
         if not isinstance(command, Call):
             return partial(Timing.of, _put(command, queue, buffers))
         before = cl.enqueue_marker(queue)
@@ -86,13 +90,13 @@ class LaunchedProgram(Runnable):
         self._bound, self._arguments = buffers, arguments
         self._memories = memories
 
-    def _memory(self, index: int, given: PortMemory) -> Memory | cl.Image:
+    def _memory(self, index: int, given: PortMemory) -> BufferMemory | cl.Image:
         is_image = isinstance(given, cl.Image)
-        return given if is_image else Memory(given, self._images, self._sizes[index])
+        return given if is_image else BufferMemory(given, self._images, self._sizes[index])
 
 
-def _argument(memory: Memory | cl.Image, binding: Binding) -> PortMemory:
-    """The kernel argument for a part of what the caller binds; of an image there are no parts."""
+def _argument(memory: BufferMemory | cl.Image, binding: Binding) -> PortMemory:
+    """Return the kernel argument for a binding; images are always bound whole."""
     if isinstance(memory, cl.Image):
         return memory
     if isinstance(binding.form, int):
@@ -100,7 +104,9 @@ def _argument(memory: Memory | cl.Image, binding: Binding) -> PortMemory:
     return memory.argument(binding.form, binding.offset)
 
 
-def _put(command: Launch | Copy, queue: cl.CommandQueue, buffers: Sequence[PortMemory]) -> cl.Event:
+def _put(
+    command: Launch | CopyCommand, queue: cl.CommandQueue, buffers: Sequence[PortMemory]
+) -> cl.Event:
     if isinstance(command, Launch):
         return cl.enqueue_nd_range_kernel(
             queue, command.kernel, command.global_size, command.local_size

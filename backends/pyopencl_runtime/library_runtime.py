@@ -1,4 +1,4 @@
-"""What Python asks about an accelerator's C library on a device, before a C package calls it."""
+"""The interface to an accelerator's C library, which Python queries before a C package calls it."""
 
 from __future__ import annotations
 
@@ -15,31 +15,31 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Sdk:
-    """A vendor's headers, which replace ours of a package."""
+    """A vendor's headers, which replace our headers in a package."""
 
     folder: str
-    """The folder above the header."""
+    """The folder that contains the header's path."""
     header: str
-    """The header's path in that folder, and the end of that of ours in the package."""
+    """The header's path in that folder; our header in the package has a path with this ending."""
 
 
 class LibraryRuntime(ABC):
-    """The library of an accelerator, as it is on devices of this machine."""
+    """The library of an accelerator on the devices of this machine."""
 
     stand_ins: ClassVar[tuple[str, ...]] = ()
-    """Libraries of ours that can serve in its place, by name."""
+    """Names of our libraries that can serve in its place."""
 
     @abstractmethod
     def facts(self, device: Device) -> Mapping[str, Fact]:
-        """The facts of a target that the device's library says."""
+        """Return the target facts that the device's library reports."""
 
     @abstractmethod
     def stand_in_facts(self, name: str, target: Target) -> Mapping[str, Fact]:
-        """The facts that a stand-in says, if the target does not have the library."""
+        """Return the target facts that a stand-in provides, if the target lacks the library."""
 
     @abstractmethod
     def open(self, device: Device, stand_in: str | None) -> Sdk | None:
-        """Make the library ready for C packages; the headers that it wants instead of ours.
+        """Prepare the library for C packages; return the headers to use instead of ours, if any.
 
-        UnavailableError where there is none: it says why, and what to do.
+        Raises UnavailableError, with the reason and the remedy, if there is no library.
         """

@@ -1,7 +1,7 @@
 """The OpenCL library that pyopencl uses, for C code in the same process.
 
-pyopencl's wheel brings its own. A second one would be another loader, with other layers, so our
-libraries leave OpenCL's functions open and find them in this one.
+pyopencl's wheel contains an OpenCL loader. A second loader in the process would load other layers,
+so our libraries leave OpenCL's functions undefined and resolve them in this one.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from pyopencl import _cl as opencl  # pyright: ignore[reportPrivateUsage]
 from ...errors import CloptError
 
 
-class _Found(ctypes.Structure):
+class _SymbolInfo(ctypes.Structure):
     """`Dl_info` of dladdr(3)."""
 
     _fields_ = (
@@ -27,20 +27,20 @@ class _Found(ctypes.Structure):
 
 @cache
 def share_opencl() -> ctypes.CDLL:
-    """pyopencl's OpenCL library, whose functions libraries that are loaded from now on find.
+    """Load pyopencl's OpenCL library so that libraries loaded later find its functions.
 
-    CloptError where the system does not tell which one it is.
+    Return the library. Raises CloptError if the system does not report which one it is.
     """
     try:
-        own = ctypes.CDLL(opencl.__file__)
+        extension = ctypes.CDLL(opencl.__file__)
         dladdr = ctypes.CDLL(None).dladdr
-        address = ctypes.cast(own.clGetPlatformIDs, ctypes.c_void_p)
-        found = _Found()
-        if dladdr(address, ctypes.byref(found)) and found.file:
-            return ctypes.CDLL(found.file.decode(), mode=ctypes.RTLD_GLOBAL)
+        address = ctypes.cast(extension.clGetPlatformIDs, ctypes.c_void_p)
+        info = _SymbolInfo()
+        if dladdr(address, ctypes.byref(info)) and info.file:
+            return ctypes.CDLL(info.file.decode(), mode=ctypes.RTLD_GLOBAL)
     except (AttributeError, OSError, TypeError):
         pass
     raise CloptError(
-        "Programs that need a C library call OpenCL from C, and this system does not tell which "
-        "OpenCL library pyopencl has loaded; compile the model for kernels alone, or write it as C."
+        "Programs that need a C library call OpenCL from C, and this system does not report which "
+        "OpenCL library pyopencl has loaded; compile the model for kernels only, or save it as C."
     )

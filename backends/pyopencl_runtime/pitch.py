@@ -1,4 +1,4 @@
-"""A question to the driver that pyopencl does not ask."""
+"""A device query that pyopencl does not offer."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ _CL_DEVICE_IMAGE_PITCH_ALIGNMENT = 0x104A
 
 
 def image_pitch_alignment(device: cl.Device) -> int:
-    """CL_DEVICE_IMAGE_PITCH_ALIGNMENT: texels by the specification; 0 where nobody answers."""
+    """Return CL_DEVICE_IMAGE_PITCH_ALIGNMENT, in texels by the specification; 0 if unknown."""
     try:
         get_info = ctypes.CDLL(opencl.__file__).clGetDeviceInfo
-    except (AttributeError, OSError):  # a loader that pyopencl's own library does not lead to
+    except (AttributeError, OSError):  # pyopencl's library does not expose its OpenCL loader
         return 0
     answer = ctypes.c_uint(0)
     get_info.argtypes = (

@@ -1,4 +1,4 @@
-"""Choosing the device, context and queue of a program."""
+"""Choice of the device, context and queue of a program."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .devices import Device, device_of, find_device
 def choose_place(
     device: str | int | Device | None, context: cl.Context | None, queue: cl.CommandQueue | None
 ) -> tuple[Device, cl.Context, cl.CommandQueue]:
-    """Where a program runs: on the caller's queue, or else in its context, or else on `device`."""
+    """Return where a program runs: on `queue`, else in `context`, else on `device`."""
     if queue is not None:
         context = context or queue.context
         check_queue(queue, context)
@@ -27,8 +27,8 @@ def choose_place(
 
 
 def check_queue(queue: cl.CommandQueue, context: cl.Context) -> None:
-    """Refuse a queue that a program set up in `context` cannot use."""
+    """Raise CloptError for a queue that a program in `context` cannot use."""
     if queue.context != context:
         raise CloptError("The given queue belongs to another context than the program.")
     if queue.properties & cl.command_queue_properties.OUT_OF_ORDER_EXEC_MODE_ENABLE:
-        raise CloptError("A program needs an in-order queue, the given one is out-of-order.")
+        raise CloptError("A program needs an in-order queue, but the given one is out-of-order.")

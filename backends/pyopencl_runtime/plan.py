@@ -1,4 +1,4 @@
-"""Turns a queue program into kernel objects with their arguments set."""
+"""Conversion of a queue program to kernel objects whose arguments are set."""
 
 from __future__ import annotations
 
@@ -26,12 +26,12 @@ from ...tensor_info import TensorInfo
 from ...weights import Array, Weights
 from ..host_calls import host_function
 from ..host_commands import HostCommand, array_type, host_commands
-from .commands import Binding, Call, Command, Copy, HostArray, Launch, Plan
+from .commands import Binding, Call, Command, CommandPlan, CopyCommand, HostArray, Launch
 from .compiler import kernel_of_binary
 from .images import Images, copy_options
-from .memory import Memory
+from .memory import BufferMemory
 from .runnable import Interface
-from .storage import Slot, Storage
+from .storage import MemorySlot, Storage
 
 
 @dataclass(frozen=True)
@@ -40,9 +40,9 @@ class Site:
 
     images: Images
     programs: Mapping[str, cl.Program]
-    """By the kernel's name in the source."""
+    """Programs by the kernel's name in the source."""
     binaries: Mapping[str, cl.Program]
-    """Programs that are weights, by their keys."""
+    """Programs that are weights, by weight key."""
     weights: Weights
 
 
@@ -57,9 +57,9 @@ def interface_of(program: ProgramOp) -> Interface:
 
 def make_plan(
     program: ProgramOp, kernels: Mapping[str, Kernel], storage: Storage, site: Site
-) -> Plan:
+) -> CommandPlan:
     """Make the kernel objects of `program` and set the arguments that are in `storage`."""
-    maker = _Maker(site, storage)
+    maker = _CommandFactory(site, storage)
     calls = host_commands(program)
     commands: list[Command] = []
     counts: list[int] = []
@@ -80,11 +80,11 @@ def make_plan(
         elif made:
             counts.append(len(made))
         commands += made
-    return Plan(commands, list(maker.bindings), counts, storage)
+    return CommandPlan(commands, list(maker.bindings), counts, storage)
 
 
-class _Maker:
-    """Makes commands."""
+class _CommandFactory:
+    """A factory of the commands of one program."""
 
     def __init__(self, site: Site, storage: Storage):
         self.site = site
@@ -92,7 +92,7 @@ class _Maker:
         self.bindings: dict[Binding, int] = {}
 
     def copy(self, op: EnqueueCopyOp) -> list[Command]:
-        """The copy, or nothing if there are no bytes to copy."""
+        """Return the copy, or nothing if it has no bytes."""
         size = byte_count(op.source.type)
         if not size:
             return []
@@ -101,10 +101,10 @@ class _Maker:
         options = copy_options(
             op.source.type, op.destination.type, size, source_offset, destination_offset
         )
-        return [Copy(source, destination, options)]
+        return [CopyCommand(source, destination, options)]
 
     def launch(self, kernel: Kernel, args: Sequence[SSAValue]) -> list[Command]:
-        """The launch of `kernel`, or nothing if its range is empty."""
+        """Return the launch of `kernel`, or nothing if its NDRange is empty."""
         if kernel.global_size is None:
             raise CloptError(
                 f"The kernel @{kernel.name} has no global_size; lower the module with the pipeline "
@@ -117,16 +117,16 @@ class _Maker:
         limit = site.images.device.handle.max_work_group_size
         if kernel.local_size is not None and math.prod(kernel.local_size) > limit:
             raise CloptError(
-                f"The kernel @{kernel.name} wants work-groups of {math.prod(kernel.local_size)}, "
+                f"The kernel @{kernel.name} needs work-groups of {math.prod(kernel.local_size)}, "
                 f"but {site.images.device} allows {limit}; compile the model for this device."
             )
         handle = self._kernel(kernel)
         bindings: list[tuple[int, int]] = []
         for number, arg in enumerate(args):
             place, index = self.places[arg], kernel.position(number)
-            if not isinstance(place, Slot):
+            if not isinstance(place, MemorySlot):
                 handle.set_arg(index, place)
-            elif isinstance(place.memory, Memory):
+            elif isinstance(place.memory, BufferMemory):
                 handle.set_arg(index, place.memory.argument(arg.type, place.offset))
             else:
                 form = byte_count(arg.type) if image_of(arg.type) is None else arg.type
@@ -156,13 +156,13 @@ class _Maker:
     def _buffer(self, value: SSAValue) -> cl.Buffer | int:
         """Return the buffer that begins with a value, or the number of its binding."""
         place, size = self.places[value], byte_count(value.type)
-        assert isinstance(place, Slot), "tensors of graphs lie in buffers"
-        if isinstance(place.memory, Memory):
+        assert isinstance(place, MemorySlot), "tensors of graphs lie in buffers"
+        if isinstance(place.memory, BufferMemory):
             return place.memory.part(place.offset, size)
         return self._bound(Binding(place.memory, place.offset, size))
 
     def _bound(self, binding: Binding) -> int:
-        """Return the number of a binding."""
+        """Return the number of a binding, adding it if it is new."""
         return self.bindings.setdefault(binding, len(self.bindings))
 
     def _kernel(self, kernel: Kernel) -> cl.Kernel:
@@ -173,9 +173,9 @@ class _Maker:
         return kernel_of_binary(self.site.binaries[kernel.program], name, arguments)
 
     def _memory(self, value: SSAValue) -> tuple[int | cl.Buffer | cl.Image, int]:
-        """The memory object that holds a value, and the byte at which the value starts."""
+        """Return the memory object that holds a value, and the value's byte offset in it."""
         place = self.places[value]
-        if not isinstance(place, Slot):
+        if not isinstance(place, MemorySlot):
             return place, 0
         memory = place.memory
-        return (memory.buffer if isinstance(memory, Memory) else memory), place.offset
+        return (memory.buffer if isinstance(memory, BufferMemory) else memory), place.offset

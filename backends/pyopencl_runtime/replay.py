@@ -1,4 +1,4 @@
-"""A program on a device, set up from its launches as plain data, without the IR."""
+"""A program on a device that is set up from plain data, without IR."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from ..launches import (
     Launches,
     Part,
 )
-from .bindings import DeviceMemory, arena_memories
+from .arena_lock import ArenaLock
+from .arrays import Array, DeviceMemory
+from .bindings import arena_memories
 from .build import build_kernels
-from .commands import Binding, Call, Command, Copy, HostArray, Launch, Plan
+from .commands import Binding, Call, Command, CommandPlan, CopyCommand, HostArray, Launch
 from .devices import Device
-from .inputs import Array
 from .launched_program import LaunchedProgram
-from .memory import Memory, check_size, make_memory
+from .memory import BufferMemory, check_size, make_memory
 from .place import choose_place
 from .requirements import check_requirements
 from .runnable import Interface, kernel_cache
-from .turns import Turn
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -41,18 +41,18 @@ if TYPE_CHECKING:
 
 
 class Module(Protocol):
-    """The module of the launches."""
+    """The module from which the launches were made."""
 
     @property
     def module(self) -> ModuleOp: ...
     @property
     def program(self) -> ProgramOp:
-        """Its program, in a module that may only declare the kernels."""
+        """The program of a module that may only declare its kernels."""
         ...
 
 
 class Replay(LaunchedProgram):
-    """Launches, copies and calls on the host; it computes what `Executable` does of their module.
+    """Launches, copies and host calls; the results equal those of `Executable` on their module.
 
     All values lie in buffers.
     """
@@ -71,9 +71,10 @@ class Replay(LaunchedProgram):
         use_cache: bool = True,
         arena: Sequence[DeviceMemory] | None = None,
     ):
-        """`constants` stay unchanged while this lives: the memory of a CPU is not copied.
+        """Set up `launches`, with the arguments of `Executable` except for the following.
 
-        `module` is read if someone asks. The other arguments are those of `Executable`.
+        `constants` must stay unchanged while this object lives, because CPUs use their memory
+        directly. `module` is only read if its program is requested.
         """
         interface = Interface(launches.inputs, launches.outputs, launches.sizes)
         super().__init__(interface, choose_place(device, context, queue))
@@ -94,12 +95,12 @@ class Replay(LaunchedProgram):
         self.image_views = {}
         sizes = (*launches.arenas, *launches.buffers, *(size for _, size in launches.constants))
         self.device_bytes = sum(sizes)
-        self._own_memories = [*arenas, *others, *weights]
+        self._memories_here = [*arenas, *others, *weights]
         self._numbers: dict[Binding, int] = {}
-        commands = [self._command(each, built.programs) for each in launches.commands]
+        commands = [self._command(command, built.programs) for command in launches.commands]
         counts = [1] * len(commands)
-        self._plan = Plan(commands, list(self._numbers), counts, self._own_memories)
-        self._turn = Turn(memory.root for memory in arenas)
+        self._plan = CommandPlan(commands, list(self._numbers), counts, self._memories_here)
+        self._arena_lock = ArenaLock(memory.root for memory in arenas)
 
     @property
     def program(self) -> ProgramOp:
@@ -108,7 +109,7 @@ class Replay(LaunchedProgram):
         return program_of(self._module.module)
 
     def _kernels(self) -> Iterator[Kernel]:
-        """Yield the kernels for drivers that compile at the first launch, if one asks."""
+        """Yield the kernels, for drivers that compile at the first launch."""
         from xdsl.dialects.builtin import ModuleOp
 
         from ...dialects.cl.kernels import kernels_of
@@ -117,21 +118,21 @@ class Replay(LaunchedProgram):
         assert isinstance(module, ModuleOp)
         yield from kernels_of(module).values()
 
-    def _constant(self, key: str, size: int, constants: Mapping[str, Array]) -> Memory:
+    def _constant(self, key: str, size: int, constants: Mapping[str, Array]) -> BufferMemory:
         """Return memory that holds a constant."""
         array = constants[key]
         if array.nbytes != size:
-            raise CloptError(f'The weight "{key}" has {array.nbytes} bytes, expected {size}.')
+            raise CloptError(f'The weight "{key}" has {array.nbytes} bytes, but needs {size}.')
         if not size:
             return make_memory(self._images, 0)
         check_size(self.device, size)
-        # A page of a mapped file is cheaper than a new one with a copy of it: that takes 4 s of CPU
-        # for each gigabyte on a virtual machine (Zen 4), more than all else of a second start.
+        # Using a page of a mapped file is cheaper than copying it to a new page, which takes 4 s of
+        # CPU per GB on a virtual machine (Zen 4), more than the rest of a start with a warm cache.
         is_host = self.device.kind == "cpu"
-        way = cl.mem_flags.USE_HOST_PTR if is_host else cl.mem_flags.COPY_HOST_PTR
+        contents = cl.mem_flags.USE_HOST_PTR if is_host else cl.mem_flags.COPY_HOST_PTR
         content = array.reshape(-1).view(np.uint8)
-        buffer = cl.Buffer(self.context, cl.mem_flags.READ_ONLY | way, hostbuf=content)
-        return Memory(buffer, self._images, size)
+        buffer = cl.Buffer(self.context, cl.mem_flags.READ_ONLY | contents, hostbuf=content)
+        return BufferMemory(buffer, self._images, size)
 
     def _command(self, command: LaunchedCommand, programs: Mapping[str, cl.Program]) -> Command:
         if isinstance(command, BufferCopy):
@@ -141,7 +142,7 @@ class Replay(LaunchedProgram):
                 "src_offset": source.offset,
                 "dst_offset": destination.offset,
             }
-            return Copy(self._memory_of(source), self._memory_of(destination), options)
+            return CopyCommand(self._memory_of(source), self._memory_of(destination), options)
         if isinstance(command, FunctionCall):
             function = host_function(command.accelerator, command.function)
             arguments = tuple(map(self._host_argument, command.arguments))
@@ -150,7 +151,7 @@ class Replay(LaunchedProgram):
         local, limit = command.local_size, self.device.handle.max_work_group_size
         if local is not None and math.prod(local) > limit:
             raise CloptError(
-                f"The kernel @{command.function} wants work-groups of {math.prod(local)}, but "
+                f"The kernel @{command.function} needs work-groups of {math.prod(local)}, but "
                 f"{self.device} allows {limit}; compile the model for this device."
             )
         kernel = cl.Kernel(programs[command.function], command.function)
@@ -167,9 +168,9 @@ class Replay(LaunchedProgram):
 
     def _argument(self, part: Part) -> int | cl.Buffer:
         """Return the buffer of a part, or the number of its binding."""
-        own = part.memory - len(self._ports)
-        if own >= 0:
-            return self._own_memories[own].part(part.offset, part.bytes)
+        index = part.memory - len(self._ports)
+        if index >= 0:
+            return self._memories_here[index].part(part.offset, part.bytes)
         return self._numbers.setdefault(Binding(*part), len(self._numbers))
 
     def _host_argument(self, given: FunctionArgument) -> cl.Buffer | int | HostArray | Array:
@@ -182,5 +183,5 @@ class Replay(LaunchedProgram):
         return HostArray(buffer, given.shape, np.dtype(given.type), given.is_written)
 
     def _memory_of(self, part: Part) -> int | cl.Buffer:
-        own = part.memory - len(self._ports)
-        return part.memory if own < 0 else self._own_memories[own].buffer
+        index = part.memory - len(self._ports)
+        return part.memory if index < 0 else self._memories_here[index].buffer

@@ -1,6 +1,6 @@
-"""Checks that a device has the features beyond OpenCL 1.2's core that a program needs.
+"""Check that a device has the features that a program needs beyond the core of OpenCL 1.2.
 
-The check comes before anything is built, since a program may be compiled for another device.
+The check precedes the build, because a program may have been compiled for another device.
 """
 
 from __future__ import annotations
@@ -28,9 +28,9 @@ _REMEDIES = {
 
 
 def check_requirements(device: Device, source: str) -> None:
-    """Raise CloptError if `device` cannot run kernels like those of `source`."""
+    """Raise CloptError if `device` cannot run the kernels of `source`."""
     extensions = device.handle.extensions.split()
-    there = {
+    supported = {
         Feature.FP16: "cl_khr_fp16" in extensions,
         Feature.FP64: "cl_khr_fp64" in extensions,
         Feature.ROUNDING: device.rounds_correctly,
@@ -39,7 +39,7 @@ def check_requirements(device: Device, source: str) -> None:
         Feature.IMAGES: bool(device.handle.image_support),
     }
     needed = features_of(source)
-    for feature, has in there.items():
+    for feature, has in supported.items():
         if not has and feature in needed:
             raise CloptError(
                 f"The model was compiled to use {_NAMES[feature]}, which {device} does not have; "

@@ -1,33 +1,36 @@
-"""The common base of the ways to run a program on a device: checks, transfers, turns."""
+"""Common base class of the ways to run a program on a device: checks, transfers, arena locks."""
 
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from operator import is_not
 from pathlib import Path
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
 import pyopencl as cl
 
 from ...errors import CloptError
 from ...tensor_info import TensorInfo
-from .bindings import Bindable, PortMemory, bound_memory
+from .arena_lock import ArenaLock
+from .arrays import Array, Arrays, Bindable, Given, Outputs, PortMemory
+from .bindings import bound_memory
 from .cache import BinaryCache, default_cache_folder
 from .devices import Device
+from .exchange import Exchange, Side, host_alignment
 from .given_images import check_image, refuse_image
 from .images import Images
-from .inputs import Array, Arrays, check_names, checked_inputs
+from .inputs import check_names
 from .memory import make_memory
 from .place import check_queue
 from .timing import WARM_UP, Timing
-from .transfers import Download, upload
-from .turns import Turn
 
 if TYPE_CHECKING:
     from ...dialects.cl.program import ProgramOp
     from .c_package import Offload
+
+_T = TypeVar("_T", bound="Given")
 
 
 @dataclass(frozen=True)
@@ -41,14 +44,14 @@ class Interface:
 
 
 class Runnable(ABC):
-    """One `cl.program` on a device: `run` with numpy arrays, `enqueue` with the caller's buffers.
+    """A `cl.program` on a device: `run` it with numpy arrays, or `enqueue` it with buffers.
 
     The constructor sets everything up. An inference is then a sequence of enqueues on one in-order
-    queue; `enqueue` never waits for the device, `run` waits once, at its end.
+    queue; `enqueue` never waits for the device, and `run` waits once, at its end.
 
     Inferences share the intermediate buffers, so they run one after the other. Calls from several
-    threads are safe and take turns, also between programs that share an arena. A caller who
-    enqueues on two queues must order them with events.
+    threads are safe: they wait for each other, even across programs that share an arena. A caller
+    that enqueues on two queues must order them with events.
     """
 
     source: str
@@ -60,13 +63,13 @@ class Runnable(ABC):
     arena: tuple[cl.Buffer, ...]
     """These buffers, the caller's or the program's own; other programs may share them."""
     image_views: Mapping[str, str]
-    """The way in which each kind of image lies in planned memory."""
+    """How each kind of image lies in planned memory."""
     device_bytes: int
-    """The bytes of arenas, of images and buffers outside of them, and of weights, without inputs
+    """The bytes of arenas, of images and buffers outside of them, and of weights, excluding inputs
     and outputs."""
     offload: Offload | None = None
-    """The operations that a library computes; None if there are none."""
-    _turn: Turn
+    """The operations that a library computes, or None."""
+    _arena_lock: ArenaLock
 
     def __init__(
         self, interface: Interface, place: tuple[Device, cl.Context, cl.CommandQueue]
@@ -76,57 +79,67 @@ class Runnable(ABC):
         self._images = Images(self.device, self.context)
         self._ports = (*self.inputs, *self.outputs)
         self._sizes = interface.sizes
+        self._alignment = host_alignment(self.device)
         self._bound: tuple[PortMemory, ...] = ()
         self._own: dict[int, PortMemory] = {}
-        # What `run` used last, as long as `bind_image` changes nothing.
+        # What `run` uses with nothing in place, as long as `bind_image` changes nothing.
         self._used: tuple[PortMemory, ...] = ()
-        # What the caller gave last: it is checked when it changes.
+        # The buffers of the last `enqueue`, which are checked only when they change.
         self._given: tuple[Bindable, ...] = ()
         self._given_memory: tuple[PortMemory, ...] = ()
         self._images_bound: dict[int, cl.Image] = {}
+        self._side = self._free_side()
 
-    def run(self, inputs: Arrays) -> list[Array]:
-        """One inference: arrays in, by name or in order; new arrays out, in order.
+    @overload
+    def run(self, inputs: Arrays, outputs: Sequence[str] | None = None) -> list[Array]: ...
+    @overload
+    def run(self, inputs: Arrays, outputs: Mapping[str, _T]) -> list[_T]: ...
+    def run(self, inputs: Arrays, outputs: Outputs | None = None) -> list[Any]:
+        """Run one inference and wait for it; `CompiledModel.run` explains the arguments.
 
-        Inputs and outputs that are bound to images are neither given nor returned.
+        Inputs and outputs that are bound to images are neither passed nor returned.
         """
-        arrays = self._checked(inputs)
-        with self._turn:
-            memory = self._run_memory()
-            # pyopencl waits when a transfer's event is dropped, so the events live to the end.
-            transfers = self._upload(arrays, memory)
-            self._enqueue(self.queue, memory)
-            results = [
-                Download(self.queue, self._ports[i], memory[i])
-                for i in range(len(self.inputs), len(self._ports))
-                if i not in self._images_bound
-            ]
-            self.queue.finish()
-            del transfers
-        return [result.array for result in results]
+        exchange = self._exchange(inputs, outputs)
+        with self._arena_lock:
+            memory = self._memory_for(exchange)
+            try:
+                # pyopencl waits when a transfer's event is dropped, so the events live to the end.
+                sent = exchange.send(memory)
+                self._enqueue(self.queue, memory)
+                received = exchange.receive(memory)
+            finally:
+                # Even after an error: commands may still use arrays that the caller frees.
+                self.queue.finish()
+            del sent
+            for each in received:
+                each.end()
+        return exchange.results
 
     def profile(self, inputs: Arrays, runs: int) -> list[list[Timing]]:
         """Time `runs` inferences on `inputs`, command by command, after a few to warm up.
 
-        Each has one timing for each of `cl.enqueued(program)`. CloptError for wrong inputs.
+        Each inference has one timing for each of `cl.enqueued(program)`. Raises CloptError for
+        wrong inputs.
         """
-        arrays = self._checked(inputs)
-        with self._turn:
-            memory = self._run_memory()
-            transfers = self._upload(arrays, memory)
-            for _ in range(WARM_UP):
-                self._enqueue(self.queue, memory)
-            self.queue.finish()
-            del transfers
+        exchange = self._exchange(inputs, [])
+        with self._arena_lock:
+            memory = self._memory_for(exchange)
+            try:
+                sent = exchange.send(memory)
+                for _ in range(WARM_UP):
+                    self._enqueue(self.queue, memory)
+            finally:
+                self.queue.finish()
+            del sent
             return self._timings(memory, runs)
 
     def enqueue(self, queue: cl.CommandQueue, buffers: Mapping[str, Bindable]) -> None:
         """Put one inference on the caller's in-order `queue` and return without waiting.
 
-        `buffers` has one buffer, or array of pyopencl's, for every input and output, by name, or an
-        image for those that are compiled to be images and have none by `bind_image`. The caller
-        keeps them and this program alive until the queue has finished. CloptError for an output
-        that shares bytes with an input or another output.
+        `buffers` maps the name of every input and output to a buffer or pyopencl array. Those
+        compiled as images need an image instead, unless `bind_image` has set one. The caller keeps
+        the buffers and this program alive until the queue has finished. Raises CloptError for an
+        output that shares bytes with an input or another output.
         """
         check_queue(queue, self.context)
         bound = self._images_bound
@@ -142,14 +155,14 @@ class Runnable(ABC):
             )
             self._given = given
         memory = self._given_memory
-        with self._turn:
+        with self._arena_lock:
             self._enqueue(queue, memory)
 
     def bind_image(self, name: str, image: cl.Image | None) -> None:
         """Let inferences read or write the caller's `image` for this input or output.
 
-        It stays bound until the next call for `name`; None takes it away. The caller keeps it
-        alive. CloptError for an image that does not fit, and where the program takes a buffer.
+        It stays bound until the next call for `name`; None unbinds it. The caller keeps it alive.
+        Raises CloptError for an image that does not fit, and if the program expects a buffer.
         """
         names = [port.name for port in self._ports]
         check_names(self._ports, dict.fromkeys([*names, name]), "input or output")
@@ -157,18 +170,19 @@ class Runnable(ABC):
         port = self._ports[index]
         if port.image is None:
             raise refuse_image(port)
-        with self._turn:
+        with self._arena_lock:
             self._used = ()
             if image is None:
                 self._images_bound.pop(index, None)
             else:
                 is_output = index >= len(self.inputs)
                 self._images_bound[index] = check_image(port, image, is_output, self.context)
+            self._side = self._free_side()
 
     @property
     @abstractmethod
     def program(self) -> ProgramOp:
-        """The program as it runs, with planned memory or without."""
+        """The program that runs, with or without planned memory."""
 
     @abstractmethod
     def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[PortMemory, ...]) -> None:
@@ -176,42 +190,47 @@ class Runnable(ABC):
 
     @abstractmethod
     def _timings(self, buffers: tuple[PortMemory, ...], runs: int) -> list[list[Timing]]:
-        """Time inferences over the buffers that were enqueued last."""
+        """Time inferences over the buffers of the last enqueue."""
 
-    def _checked(self, inputs: Arrays) -> dict[int, Array]:
-        """The arrays of the inputs that have no image, by their positions."""
-        free = [i for i in range(len(self.inputs)) if i not in self._images_bound]
-        self._refuse_bound(inputs)
-        arrays = checked_inputs([self.inputs[i] for i in free], inputs)
-        return dict(zip(free, arrays, strict=True))
+    def _exchange(self, inputs: Arrays, outputs: Outputs | None) -> Exchange:
+        """Check the arguments of an inference."""
+        if self._images_bound:
+            self._refuse_bound(inputs)
+            self._refuse_bound(outputs)
+        return Exchange(self._side, inputs, outputs)
+
+    def _free_side(self) -> Side:
+        """Return what callers of `run` give and get: all but the images that are bound."""
+        free = {i: port for i, port in enumerate(self._ports) if i not in self._images_bound}
+        inputs = {i: port for i, port in free.items() if i < len(self.inputs)}
+        outputs = {i: port for i, port in free.items() if i >= len(self.inputs)}
+        return Side(inputs, outputs, self._sizes, self.context, self.queue, self._alignment)
 
     def _refuse_bound(self, given: object) -> None:
-        """CloptError for contents, or a buffer, of an input or output that has an image."""
+        """Raise CloptError if `given` has an entry for a port that is bound to an image."""
         names = {self._ports[i].name for i in self._images_bound}
-        for name in cast("Mapping[str, object]", given) if isinstance(given, Mapping) else ():
-            if name in names:
+        if not isinstance(given, Mapping | list | tuple):
+            return
+        for name in cast("Iterable[object]", given):
+            if isinstance(name, str) and name in names:
                 raise CloptError(
-                    f'"{name}" is bound to an image; leave it out, or call bind_image("{name}", '
-                    "None) before."
+                    f'"{name}" is bound to an image; omit it, or first call bind_image("{name}", '
+                    "None)."
                 )
 
-    def _upload(self, arrays: Mapping[int, Array], memory: Sequence[PortMemory]) -> list[cl.Event]:
-        return [
-            event
-            for i, array in arrays.items()
-            for event in upload(self.queue, self._ports[i], memory[i], array)
-        ]
-
-    def _run_memory(self) -> tuple[PortMemory, ...]:
-        """The images that are bound, and memory of the program's own for all else."""
-        if not self._used:
-            for i in range(len(self._ports)):
-                if i not in self._images_bound and i not in self._own:
-                    self._own[i] = self._make(i)
-            self._used = tuple(
-                self._images_bound.get(i) or self._own[i] for i in range(len(self._ports))
-            )
-        return self._used
+    def _memory_for(self, exchange: Exchange) -> tuple[PortMemory, ...]:
+        """Return the memory of all ports: the caller's, or else the program's own."""
+        given = exchange.memory()
+        if not given and self._used:
+            return self._used
+        bound = {**self._images_bound, **given}
+        for i in range(len(self._ports)):
+            if i not in bound and i not in self._own:
+                self._own[i] = self._make(i)
+        memory = tuple(bound.get(i) or self._own[i] for i in range(len(self._ports)))
+        if not given:
+            self._used = memory
+        return memory
 
     def _make(self, index: int) -> PortMemory:
         if self._ports[index].image is not None:
@@ -221,5 +240,5 @@ class Runnable(ABC):
 
 
 def kernel_cache(folder: Path | None, use_cache: bool) -> BinaryCache:
-    """The cache of built kernels in `folder`, by default in the user's."""
+    """Return the cache of built kernels in `folder`, by default the user's cache."""
     return BinaryCache((folder or default_cache_folder()) if use_cache else None)

@@ -28,22 +28,23 @@ from ...dialects.cl.memory import texel_bytes
 from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
 from ...weights import Weights
-from .bindings import DeviceMemory, arena_memories
+from .arrays import DeviceMemory
+from .bindings import arena_memories
 from .cache import BinaryCache
 from .image_views import ImageViews, View, choose_image_views
 from .images import Images
-from .memory import Memory, check_size, make_memory
+from .memory import BufferMemory, check_size, make_memory
 
 
 @dataclass(frozen=True)
-class Slot:
-    """Bytes of a parameter, by its number, or of memory of the program's own."""
+class MemorySlot:
+    """A place in a buffer: of a parameter, by its number, or of memory of the program's own."""
 
-    memory: int | Memory
+    memory: int | BufferMemory
     offset: int
 
 
-Place: TypeAlias = "Slot | cl.Image"
+Place: TypeAlias = "MemorySlot | cl.Image"
 """The place of a value in memory."""
 
 
@@ -52,17 +53,17 @@ class Storage:
     """The memory of a program and the place of each value in it."""
 
     places: Mapping[SSAValue, Place]
-    arenas: tuple[Memory, ...]
+    arenas: tuple[BufferMemory, ...]
     arena_bytes: tuple[int, ...]
     """The bytes in use of each arena: fewer than planned if images lie outside of it."""
     image_views: Mapping[tir.ImageKind, ImageViews]
-    """The way in which each kind of image lies in planned memory."""
+    """How each kind of image lies in planned memory."""
     device_bytes: int
     """The bytes of arenas, of buffers and images outside of them, and of weights."""
 
 
 @dataclass(frozen=True)
-class Wishes:
+class StorageOptions:
     """The caller's choices about a program's memory."""
 
     arenas: Sequence[DeviceMemory] | None = None
@@ -70,27 +71,33 @@ class Wishes:
 
 
 def make_storage(
-    program: ProgramOp, weights: Weights, images: Images, cache: BinaryCache, wishes: Wishes
+    program: ProgramOp,
+    weights: Weights,
+    images: Images,
+    cache: BinaryCache,
+    options: StorageOptions,
 ) -> Storage:
-    """Make the buffers and images of `program` and upload its constants."""
-    return _Maker(program, weights, images, cache, wishes).run()
+    """Allocate the buffers and images of `program` and upload its constants."""
+    return _StorageFactory(program, weights, images, cache, options).run()
 
 
-class _Maker:
+class _StorageFactory:
+    """The allocation of one program's memory."""
+
     def __init__(
         self,
         program: ProgramOp,
         weights: Weights,
         images: Images,
         cache: BinaryCache,
-        wishes: Wishes,
+        options: StorageOptions,
     ):
         self.program = program
         self.weights = weights
         self.images = images
         self.parts = parts(program)
         self.ways = choose_image_views(
-            views_of(self.parts), images, cache, wishes.image_views, wishes.arenas is not None
+            views_of(self.parts), images, cache, options.image_views, options.arenas is not None
         )
         self.on_host = ImageViews.Host in self.ways.values()
         self.outside = self._outside()
@@ -99,14 +106,14 @@ class _Maker:
         self.objects = image_objects(program, pooled)
         self.made: dict[int, Place] = {}
         sizes = list(self.sizes.values())
-        memories = arena_memories(sizes, images, wishes.arenas, self.on_host)
+        memories = arena_memories(sizes, images, options.arenas, self.on_host)
         self.arenas = dict(zip(self.sizes, memories, strict=True))
         self.device_bytes = sum(sizes)
 
     def run(self) -> Storage:
         roots: dict[SSAValue, Place] = {}
         for argument in self.program.body.block.args:
-            roots[argument] = Slot(argument.index, 0)
+            roots[argument] = MemorySlot(argument.index, 0)
         for op in self.program.body.block.ops:
             match op:
                 case ConstantOp():
@@ -114,7 +121,7 @@ class _Maker:
                 case AllocOp() | BufferViewOp() | ImageViewOp() if op.result in self.outside:
                     roots[op.result] = self._object(op.result)
                 case BufferViewOp():
-                    roots[op.result] = Slot(self.arenas[op.arena], op.offset)
+                    roots[op.result] = MemorySlot(self.arenas[op.arena], op.offset)
                 case ImageViewOp():
                     roots[op.result] = self._image_view(op)
                 case _:
@@ -128,8 +135,11 @@ class _Maker:
         return Storage(places, arenas, sizes, self.ways, self.device_bytes)
 
     def _outside(self) -> dict[SSAValue, None]:
-        """The roots outside of arenas, in their order: those that no plan put there, and images
-        that the device cannot have there."""
+        """Return the roots outside of arenas, in order.
+
+        These are values without a planned place, and images that the device cannot have in an
+        arena.
+        """
         outside: dict[SSAValue, None] = {}
         for value, part in self.parts.items():
             image = image_of(value.type)
@@ -140,23 +150,23 @@ class _Maker:
         return outside
 
     def _arena_sizes(self) -> dict[SSAValue, int]:
-        """The bytes of each arena up to the end of its last value."""
+        """Return the bytes of each arena up to the end of its last value."""
         ops = self.program.body.block.ops
         sizes: dict[SSAValue, int] = {op.result: 0 for op in ops if isinstance(op, ArenaOp)}
         for value, part in self.parts.items():
             if isinstance(value.owner, BufferViewOp | ImageViewOp) and value not in self.outside:
-                found = extent(value, part)
-                sizes[found.memory] = max(sizes[found.memory], found.end)
+                span = extent(value, part)
+                sizes[span.memory] = max(sizes[span.memory], span.end)
         return sizes
 
     def _image_view(self, op: ImageViewOp) -> Place:
         arena = self.arenas[op.arena]
         if op.pitch is None:
-            return Slot(arena, op.offset)
+            return MemorySlot(arena, op.offset)
         return arena.image(op.result.type, op.offset, op.pitch)
 
     def _object(self, value: SSAValue) -> Place:
-        """Separate memory for a value; images of the same form share theirs."""
+        """Return separate memory for a value; images of the same form may share it."""
         number = self.objects.get(value)
         if number is None:
             return self._alloc(value.type)
@@ -168,17 +178,17 @@ class _Maker:
         size = byte_count(type_)
         self.device_bytes += size
         if is_over_buffer(type_):
-            return Slot(make_memory(self.images, size, self.on_host), 0)
+            return MemorySlot(make_memory(self.images, size, self.on_host), 0)
         check_size(self.images.device, size)
         return self.images.make(type_, cl.mem_flags.READ_WRITE)
 
     def _upload(self, op: ConstantOp) -> Place:
-        """Memory that holds a constant."""
+        """Return memory that holds a constant."""
         type_, array = op.result.type, np.asarray(self.weights.get(op.key.data), order="C")
         size = byte_count(type_)
         if array.nbytes != size:
             raise CloptError(
-                f'The weight "{op.key.data}" has {array.nbytes} bytes, but {type_} has '
+                f'The weight "{op.key.data}" has {array.nbytes} bytes, but {type_} needs '
                 f"{size}; pass the weights that belong to this module."
             )
         if not size:
@@ -190,11 +200,11 @@ class _Maker:
             return self.images.make(type_, flags, hostbuf=array)
         copied = flags | cl.mem_flags.COPY_HOST_PTR
         buffer = cl.Buffer(self.images.context, copied, hostbuf=array)
-        return Slot(Memory(buffer, self.images, size), 0)
+        return MemorySlot(BufferMemory(buffer, self.images, size), 0)
 
 
 def views_of(values: Mapping[SSAValue, Part]) -> Iterator[View]:
-    """The images over parts of the program's own buffers."""
+    """Yield the images over parts of the program's own buffers."""
     for value, part in values.items():
         image, owner = image_of(value.type), part.root.owner
         if image is None or image.kind is tir.ImageKind.Array2D:
@@ -212,4 +222,6 @@ def views_of(values: Mapping[SSAValue, Part]) -> Iterator[View]:
 
 
 def _moved(place: Place, offset: int) -> Place:
-    return Slot(place.memory, place.offset + offset) if isinstance(place, Slot) else place
+    return (
+        MemorySlot(place.memory, place.offset + offset) if isinstance(place, MemorySlot) else place
+    )

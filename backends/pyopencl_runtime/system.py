@@ -1,4 +1,4 @@
-"""What the operating system tells about the processor of this machine."""
+"""Facts about this machine's processor, as the operating system reports them."""
 
 from __future__ import annotations
 
@@ -13,24 +13,24 @@ _IDENTITY = ("vendor_id", "cpu family", "model", "model name", "stepping", "flag
 
 
 def has_avx512() -> bool:
-    """Whether this machine's processor has AVX-512, where the system tells."""
+    """Return whether the processor has AVX-512; False if the system does not report it."""
     return " avx512vl " in f"{_processor_lines().get('flags', '')} "
 
 
 def has_byte_products() -> bool:
-    """Whether it has AVX-512's instructions for products of bytes, where the system tells."""
+    """Return whether the processor has AVX-512 VNNI; False if the system does not report it."""
     return " avx512_vnni " in f"{_processor_lines().get('flags', '')} "
 
 
 def processor() -> str:
-    """A text that differs between processors: two of one name may differ in all that matters."""
+    """Return a text that identifies the processor, including features beyond its name."""
     lines = _processor_lines()
-    found = "; ".join(lines[key] for key in _IDENTITY if key in lines)
-    return found or f"{platform.machine()} {platform.processor()}"
+    identity = "; ".join(lines[key] for key in _IDENTITY if key in lines)
+    return identity or f"{platform.machine()} {platform.processor()}"
 
 
 def data_cache_bytes() -> dict[int, int]:
-    """The sizes of a core's data caches by their level, where the system tells."""
+    """Return the bytes of a core's data caches by level, as far as the system reports them."""
     sizes: dict[int, int] = {}
     for folder in sorted(_CACHES.glob("index*")):
         try:
@@ -45,7 +45,7 @@ def data_cache_bytes() -> dict[int, int]:
 
 @cache
 def _processor_lines() -> dict[str, str]:
-    """The lines about the first processor, by their names."""
+    """Return the entries about the first processor in /proc/cpuinfo."""
     try:
         text = _CPUINFO.read_text(encoding="utf-8", errors="replace")
     except OSError:

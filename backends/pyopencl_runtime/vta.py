@@ -1,4 +1,4 @@
-"""Runs streams of VTA on a device: our core, or another implementation as a program binary."""
+"""Runs VTA instruction streams on a device, with our core or with another program binary."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from .compiler import binary_of, from_binary, from_source, given_program, kernel
 from .devices import Device
 
 _ALIGNMENT = 16
-"""Of a memory in its buffer: the core moves 16 bytes at a time."""
+"""Alignment in bytes of a memory in its buffer: the core moves 16 bytes at a time."""
 
 _GPU_LANES = 512
 
 
 @dataclass(frozen=True)
-class Region:
-    """A memory of DRAM: the bytes of a buffer from `offset` on."""
+class DramRegion:
+    """A memory of the VTA in DRAM: the bytes of a buffer from `offset` on."""
 
     buffer: cl.Buffer
     offset: int = 0
@@ -40,7 +40,7 @@ class Region:
 
 @dataclass(frozen=True)
 class LoadedStream:
-    """A stream on the device, to be bound to memories any number of times."""
+    """A stream on the device, which can be bound to memories any number of times."""
 
     buffers: Mapping[str, cl.Buffer]
     instruction_count: int
@@ -49,7 +49,7 @@ class LoadedStream:
     """The bytes of each memory that the stream reaches."""
 
 
-class Accelerator:
+class VTADevice:
     """The VTA of one device: its program, and the scratchpads that all its streams share."""
 
     def __init__(
@@ -61,7 +61,7 @@ class Accelerator:
     ) -> None:
         """Build the core, or load the program binary.
 
-        Raises CloptError if the binary is missing, if the device refuses it, and if its kernel does
+        Raises CloptError if the binary is missing, if the device rejects it, or if its kernel does
         not have the parameters that the implementation names.
         """
         self.implementation = implementation
@@ -76,28 +76,28 @@ class Accelerator:
 
     @property
     def config(self) -> Config:
-        """The configuration that streams have to be for."""
+        """The configuration for which streams must be made."""
         return self.implementation.config
 
     def load(self, streams: Sequence[Words], micro_ops: UopWords) -> LoadedStream:
         """Copy streams to the device, one for each core; they share the memory `micro_ops`.
 
-        All scratchpads keep their content between streams, but a stream loads the micro-ops that it
-        runs. Raises VTAStreamError for a stream that is malformed.
+        All scratchpads keep their contents between streams, but a stream must load the micro-ops
+        that it runs. Raises VTAStreamError for a malformed stream.
         """
         cores, form = self.implementation.cores, self.implementation.form
         if len(streams) != cores:
-            raise CloptError(f"This VTA has {cores} cores, and there are {len(streams)} streams.")
+            raise CloptError(f"This VTA has {cores} cores, but {len(streams)} streams were given.")
         decoded = [decode(words, self.config) for words in streams]
-        extents = dram_extents([one for each in decoded for one in each], self.config)
+        extents = dram_extents([i for instructions in decoded for i in instructions], self.config)
         sizes = {m: size // self.config.element_bytes(m) for m, size in extents.items()}
         uops = decode_uops(micro_ops, self.config)
         for instructions in decoded:  # `bind` compares the sizes with those of buffers
             check_stream(instructions, uops, self.config, sizes)
         self._check_memories(extents)
-        counts = [len(each) for each in decoded]
+        counts = [len(instructions) for instructions in decoded]
         ranges = split_launches(counts, self.implementation.instructions_per_launch)
-        schedules = [schedule_core(each, micro_ops, self.config, form) for each in decoded]
+        schedules = [schedule_core(core, micro_ops, self.config, form) for core in decoded]
         arrays: dict[str, np.ndarray[Any, Any]] = {
             "instructions": np.concatenate(streams),
             "schedule": np.concatenate(schedules),
@@ -107,10 +107,10 @@ class Accelerator:
         buffers = {name: self._constant(array) for name, array in arrays.items() if array.size}
         return LoadedStream(buffers, sum(counts), len(ranges), extents)
 
-    def bind(self, stream: LoadedStream, memories: Mapping[Memory, Region]) -> BoundStream:
-        """The stream with its memories in DRAM; micro-ops are there already.
+    def bind(self, stream: LoadedStream, memories: Mapping[Memory, DramRegion]) -> BoundStream:
+        """Return the stream bound to memories in DRAM; its micro-ops are already on the device.
 
-        Raises CloptError for a memory that is missing, too small or not aligned.
+        Raises CloptError for a memory that is missing, too small or misaligned.
         """
         for memory, size in stream.extents.items():
             if memory is not Memory.UOP:
@@ -124,7 +124,7 @@ class Accelerator:
             "uop_at": np.uint64(0),
         }
         for name, memory in MEMORIES.items():
-            region = memories.get(memory, Region(self._unused))
+            region = memories.get(memory, DramRegion(self._unused))
             values.setdefault(name, region.buffer)
             values.setdefault(f"{name}_at", np.uint64(region.offset))
         kernel = cl.Kernel(self._program, self.implementation.kernel)
@@ -140,26 +140,26 @@ class Accelerator:
         for name, memory in MEMORIES.items():
             if memory in extents and name not in self.implementation.arguments:
                 raise CloptError(
-                    f"The stream moves the memory {memory.name}, and the kernel "
+                    f"The stream accesses the memory {memory.name}, but the kernel "
                     f"{self.implementation.kernel} has no parameter {name}."
                 )
 
-    def _check_region(self, memory: Memory, region: Region | None, size: int) -> None:
+    def _check_region(self, memory: Memory, region: DramRegion | None, size: int) -> None:
         if region is None:
-            raise CloptError(f"The stream moves the memory {memory.name}, and it has no buffer.")
+            raise CloptError(f"The stream accesses the memory {memory.name}, which has no buffer.")
         if region.offset and not self.implementation.moves_memories:
             raise CloptError(
-                f"The kernel {self.implementation.kernel} takes memories at the start of a buffer, "
-                f"and {memory.name} starts at byte {region.offset}."
+                f"The kernel {self.implementation.kernel} expects memories at the start of a "
+                f"buffer, but {memory.name} starts at byte {region.offset}."
             )
         if region.offset % _ALIGNMENT:
             raise CloptError(
                 f"The memory {memory.name} starts at byte {region.offset} of its buffer, which is "
-                f"no multiple of {_ALIGNMENT}."
+                f"not a multiple of {_ALIGNMENT}."
             )
         if region.offset + size > region.buffer.size:
             raise CloptError(
-                f"The stream reaches {size} bytes of the memory {memory.name}, and its buffer has "
+                f"The stream reaches {size} bytes of the memory {memory.name}, but its buffer has "
                 f"{region.buffer.size - region.offset}."
             )
 
@@ -170,20 +170,21 @@ class Accelerator:
 
 @dataclass(frozen=True)
 class BoundStream:
-    """A stream with all its arguments, to be enqueued any number of times."""
+    """A stream with all its arguments, which can be enqueued any number of times."""
 
     kernel: cl.Kernel
     implementation: Implementation
     launches: int
     kept: tuple[cl.Buffer, ...]
-    """Buffers that have to live as long as the kernel."""
+    """Buffers that must live as long as the kernel."""
 
     def enqueue(
         self, queue: cl.CommandQueue, wait_for: Sequence[cl.Event] | None = None
     ) -> cl.Event:
-        """Enqueue the launches, and return the event of the last.
+        """Enqueue the launches and return the event of the last.
 
-        The queue is in order. Nothing waits on the host, so streams follow one another there.
+        The queue must be in-order. Nothing waits on the host, so streams may follow each other on
+        it.
         """
         lanes = self.implementation.form.lanes
         global_size = (lanes * self.implementation.cores,)
@@ -208,10 +209,10 @@ class BoundStream:
 
 
 def form_for(device: Device) -> CoreForm:
-    """The fast form of our core on a device.
+    """Return the fast form of our core for a device.
 
-    Processors work on vectors of channels in one work-item: barriers cost them much. Others give
-    each channel to a work-item.
+    On CPUs one work-item processes vectors of channels, because barriers are expensive there. Other
+    devices get one work-item per channel.
     """
     if device.kind == "cpu":
         return CoreForm(lanes=1, vector=16)
@@ -228,7 +229,7 @@ def _program(
     try:
         binary = read_file(path)
     except OSError as error:
-        raise CloptError(f"{path}: cannot read the program of VTA: {error.strerror}.") from error
+        raise CloptError(f"{path}: cannot read the VTA program: {error.strerror}.") from error
     return given_program(context, device, binary, f"the program {path}")
 
 

@@ -1,9 +1,9 @@
 """Helper processes that share the work of compiling kernels with this process.
 
-A helper reads a message from stdin, says by an empty one on stdout that it is ready, then reads
-jobs and answers each, all as frames. An empty answer means failure. Jobs that no helper did are
-left to the caller, who gets the error message by trying again. So are those of a helper whose
-driver hangs, which is killed.
+All messages are frames. A helper reads a start message from stdin, reports with an empty frame on
+stdout that it is ready, then reads jobs and answers each of them. An empty answer means failure.
+Jobs that no helper completed are left to the caller, who gets the error message by repeating them.
+The same holds for a helper whose driver hangs, which is killed.
 """
 
 from __future__ import annotations
@@ -20,13 +20,14 @@ from threading import Timer
 from ...files.frames import receive_frame, send_frame
 from .environment import environment_of_helpers
 
-# Starting a helper takes half a second, which is the time to compile about this much source.
+# Starting a helper takes half a second, in which about this much source can be compiled.
 _BYTES_PER_WORKER = 50_000
 
 _MOST_SECONDS = 120.0
-"""Of a job, and of the start of a helper; compiling a kernel takes a few seconds at most."""
+"""Limit for a job, and for the start of a helper; compiling a kernel takes a few seconds at most.
+"""
 _PATIENCE = 5.0
-"""Seconds in which a helper without further jobs ends by itself."""
+"""Seconds within which an idle helper must exit by itself."""
 
 
 def share_work(
@@ -36,17 +37,18 @@ def share_work(
     job: Callable[[str], bytes],
     start: Callable[[], bytes] = bytes,
 ) -> dict[str, bytes]:
-    """The answers of helpers for a part of `sources`, by their keys.
+    """Return the answers of helpers for some of `sources`, by key.
 
-    `here` does the job of a key in this process, meanwhile. `helper` is the Python of a helper,
-    which calls `answer_jobs`; `job` is the message for a key, `start` makes one before all jobs, in
-    this process while helpers start. Small models are left to the caller, who then starts alone.
+    Meanwhile, `here` does the job of a key in this process. `helper` is the Python code of a
+    helper, which calls `answer_jobs`; `job` returns the message for a key. `start` returns the
+    message that precedes all jobs; it runs in this process while the helpers start. Small models
+    get no helpers.
     """
     count = min(_cores(), sum(map(len, sources.values())) // _BYTES_PER_WORKER, len(sources))
     if count < 2:
         return {}
     waiting: SimpleQueue[str] = SimpleQueue()
-    # Largest first, so that no worker starts a large one at the end.
+    # Largest first, so that no worker starts a large source last.
     for key in sorted(sources, key=lambda key: -len(sources[key])):
         waiting.put(key)
     answers: dict[str, bytes] = {}
@@ -76,7 +78,7 @@ def share_work(
         try:
             message.set_result(start())
             work_here()
-        except BaseException:  # such as Ctrl-C: no helper takes another job
+        except BaseException:  # also for KeyboardInterrupt: helpers get no further jobs
             message.cancel()
             with suppress(Empty):
                 while True:
@@ -90,13 +92,13 @@ def share_work(
 
 
 def answer_jobs(prepare: Callable[[bytes], Callable[[bytes], bytes]]) -> None:
-    """Answer each job that comes on stdin, until stdin ends.
+    """Answer each job that arrives on stdin, until stdin ends.
 
-    `prepare` gets the first message and returns the function that answers; its RuntimeError means
-    failure.
+    `prepare` gets the first message and returns the function that answers jobs; a RuntimeError of
+    that function means failure.
     """
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # compilers chat on stdout
+    os.dup2(2, 1)  # compilers write to stdout
     answer = prepare(receive_frame(sys.stdin.buffer))
     send_frame(answers, b"")
     while True:
@@ -111,7 +113,7 @@ def answer_jobs(prepare: Callable[[bytes], Callable[[bytes], bytes]]) -> None:
 
 
 def _ask(process: subprocess.Popen[bytes], message: bytes) -> bytes:
-    """The answer of a helper. Raises EOFError or OSError where it ends, as it does when hung."""
+    """Return a helper's answer; raise EOFError or OSError if it ends, or hangs and is killed."""
     assert process.stdin is not None
     assert process.stdout is not None
     limit = Timer(_MOST_SECONDS, process.kill)
@@ -138,12 +140,12 @@ def _started(helper: str) -> Generator[subprocess.Popen[bytes]]:
         yield process
     finally:
         with suppress(OSError):
-            process.stdin.close()  # a helper ends then
+            process.stdin.close()  # which ends the helper
         try:
             process.wait(timeout=_PATIENCE)
         except subprocess.TimeoutExpired:
             process.kill()
-            with suppress(subprocess.TimeoutExpired):  # a driver may hold it for ever
+            with suppress(subprocess.TimeoutExpired):  # a driver may never release the process
                 process.wait(timeout=_PATIENCE)
         assert process.stdout is not None
         process.stdout.close()

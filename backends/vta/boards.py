@@ -99,7 +99,7 @@ def _check_memories(instructions: tuple[Instruction, ...], board: Implementation
     for name, memory in MEMORIES.items():
         if memory in moved and name not in board.arguments:
             raise CloptError(
-                f"A graph moves the memory {memory.name}, and the kernel {board.kernel} of the "
+                f"A graph accesses the memory {memory.name}, but the kernel {board.kernel} of the "
                 f"program {board.program} has no parameter {name}."
             )
 
@@ -108,9 +108,9 @@ def _read_program(path: Path) -> Array:
     try:
         content = read_file(path)
     except OSError as error:
-        raise CloptError(f"{path}: cannot read the program of VTA: {error.strerror}.") from error
+        raise CloptError(f"{path}: cannot read the VTA program: {error.strerror}.") from error
     if not content:
-        raise CloptError(f"{path}: the program of VTA is empty.")
+        raise CloptError(f"{path}: the VTA program is empty.")
     return np.frombuffer(content, np.uint8)
 
 

@@ -11,15 +11,16 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...accelerators import accelerators
-from ...context import explanations_of, thrift_of, weights_of
+from ...context import explanations_of, memory_budget_of, weights_of
 from ...dialects import cl, nn
 from ...dialects.cl.target import fact_of
 from ...dialects.remarks import add_remarks
 from ...errors import CloptError
+from ...messages.explanations import Explanation
 from ..tir.tuning_database import Device, TuningDatabase
 from .forms import rewrite
 from .fuse import form_groups
-from .layout.carry_out import Kernels, carry_out, kernels_of_both, kernels_of_layouts
+from .layout.carry_out import GroupKernels, carry_out, kernels_of_both, kernels_of_layouts
 from .layout.explain import layouts_table, writers_table
 from .layout.grouping import TEXELS
 from .layout.offload import OffloadProblem
@@ -115,7 +116,7 @@ def choose(module: ModuleOp, ctx: Context, options: NNChoosePass) -> list[Partit
 def layout_problem(function: func.FuncOp, target: cl.Target, ctx: Context) -> LayoutProblem:
     """The choice of layouts for a function, whose operations have the forms of our kernels."""
     groups = form_groups(function.body.block.ops, TEXELS)
-    return LayoutProblem(function, groups, target, thrift_of(ctx))
+    return LayoutProblem(function, groups, target, memory_budget_of(ctx))
 
 
 def has_accelerators(target: cl.Target) -> bool:
@@ -173,7 +174,7 @@ class _Choice:
     tuned: _Tuned
     partition: Partition = field(default_factory=lambda: Partition((), ()))
 
-    def kernels(self) -> list[Kernels]:
+    def kernels(self) -> list[GroupKernels]:
         """Write the graphs; the kernels that are left, none where they all stay plain."""
         if self.target.lanes and (end := self.function.body.block.last_op) is not None:
             check_plain(end, end.operands)
@@ -185,25 +186,25 @@ class _Choice:
             return self._both(self.weighed)
         return [] if self.options.graphs_only else self._layouts()
 
-    def _layouts(self) -> list[Kernels]:
+    def _layouts(self) -> list[GroupKernels]:
         """The kernels of all operations, with the cheapest forms and layouts."""
         forms = rewrite(self.function, self.target, self.ctx, self.tuned.forms)
         add_remarks(self.module, forms.remarks)
         if not self.target.lanes:
             self._tell(self._without_textures())
             return []
-        thrift = thrift_of(self.ctx)
+        budget = memory_budget_of(self.ctx)
         choice = self.tuned.layouts.choose(layout_problem(self.function, self.target, self.ctx))
         problem, solution = choice.problem, choice.solution
         add_remarks(self.module, choice.remarks)
         if self.options.explain:
             self._tell(layouts_table(problem, solution))
         kernels = kernels_of_layouts(problem, solution)
-        if thrift is not None:
-            offer_savings(problem, solution, kernels, thrift)
+        if budget is not None:
+            offer_savings(problem, solution, kernels, budget)
         return kernels
 
-    def _both(self, accelerator: Accelerator) -> list[Kernels]:
+    def _both(self, accelerator: Accelerator) -> list[GroupKernels]:
         """The kernels that the cheapest writers and layouts leave us; the others become graphs."""
         minimum, weights = self.options.minimum, weights_of(self.ctx, self.module)
         accelerator.prepare(self.function)
@@ -235,7 +236,7 @@ class _Choice:
         self._tell(layouts)
         return kernels
 
-    def _writers_and_layouts(self, problem: OffloadProblem, solution: Solution) -> str:
+    def _writers_and_layouts(self, problem: OffloadProblem, solution: Solution) -> Explanation:
         if self.options.graphs_only:
             return ""
         uses_textures = self.target.uses_textures
@@ -254,6 +255,6 @@ class _Choice:
         )
         self._tell(partition_table(accelerator.title, self.function.sym_name.data, found))
 
-    def _tell(self, text: str) -> None:
-        if self.options.explain and text:
-            explanations_of(self.ctx).append(text)
+    def _tell(self, told: Explanation) -> None:
+        if self.options.explain and told:
+            explanations_of(self.ctx).append(told)

@@ -17,7 +17,7 @@ from ...dialects.nn import LayoutAttr
 from ...dialects.remarks import add_remarks
 from .layout.apply import Transforms, place_constants, retype, spare_images
 from .layout.candidates import is_texture
-from .layout.cost import CostModel
+from .layout.cost import LayoutCostModel
 from .layout.explain import transforms_table
 from .layout.kernels import work_of_region
 from .roles import starts_kernel
@@ -39,7 +39,7 @@ class NNFoldRelayoutsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
         for function in nn.networks_of(op):
-            folding = _Folding(function.body.block, CostModel(target))
+            folding = _Folding(function.body.block, LayoutCostModel(target))
             add_remarks(op, folding.run())
         if self.explain and target.lanes:
             explanations_of(ctx).append(transforms_table(op))
@@ -50,7 +50,7 @@ class _Folding:
     """The transforms of one function."""
 
     block: Block
-    model: CostModel
+    model: LayoutCostModel
     changed: dict[nn.FusedOp, None] = field(default_factory=dict[nn.FusedOp, None])
     """Regions with new layouts, so that their constants may want another one, too."""
 

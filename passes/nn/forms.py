@@ -16,7 +16,7 @@ from xdsl.pattern_rewriter import PatternRewriterListener, PatternRewriteWalker,
 from ...dialects import cl, nn
 from .conv_transpose_to_conv import ConvTransposeToConv
 from .split_concats import SplitConcat
-from .tuned_forms import Convolution, TunedForms, convolutions
+from .tuned_forms import ConvolutionSite, TunedForms, convolutions
 from .winograd import ConvByTransforms
 
 
@@ -76,7 +76,9 @@ def rewrite(
     return forms
 
 
-def open_convolutions(function: func.FuncOp, target: cl.Target, ctx: Context) -> list[Convolution]:
+def open_convolutions(
+    function: func.FuncOp, target: cl.Target, ctx: Context
+) -> list[ConvolutionSite]:
     """The convolutions of a function whose form is a choice; all other operations get theirs."""
     Forms().apply(function, _simplest(function, target, ctx))
     transforms = ConvByTransforms.on(target, ctx, function)

@@ -58,7 +58,7 @@ class NNIntegerProductsPass(ModulePass):
         if self.mode == "auto" and not cl.target_of(op).multiplies_bytes:
             return
         weights = weights_of(ctx, op)
-        for patterns in ([_Products(weights)], [_Steps(weights)]):
+        for patterns in ([_Products(weights)], [_FoldSteps(weights)]):
             walker = PatternRewriteWalker(GreedyRewritePatternApplier([*patterns]))
             for function in nn.networks_of(op):
                 walker.rewrite_region(function.body)
@@ -213,7 +213,7 @@ class _Products(RewritePattern):
 
 
 @dataclass
-class _Steps(RewritePattern):
+class _FoldSteps(RewritePattern):
     """The division by a result's step joins the scale of the sums before it, and their bias.
 
     Functions between them must be the same for numbers of any unit: relu, and clips.

@@ -20,7 +20,7 @@ from ...dialects.cl import target_of
 from ...dialects.nn import Array, BinaryKind, Rounding
 from ...errors import CloptError
 from ...weights import Weights
-from .quantization.plan import Plan, is_product, plan_of, site_names
+from .quantization.plan import QuantizationPlan, is_product, plan_of, site_names
 from .quantization.scales import (
     LARGEST,
     clear_ranges,
@@ -39,7 +39,7 @@ class _Quantizing:
     """Rewrites one network by its plan; `largest` is by the roots of the plan's sites."""
 
     function: func.FuncOp
-    plan: Plan
+    plan: QuantizationPlan
     largest: dict[SSAValue, float]
     per_channel: bool
     shifts: bool
@@ -230,7 +230,7 @@ class NNQuantizePass(ModulePass):
         clear_ranges(function)
         return sites
 
-    def _largest(self, function: func.FuncOp, plan: Plan) -> dict[SSAValue, float]:
+    def _largest(self, function: func.FuncOp, plan: QuantizationPlan) -> dict[SSAValue, float]:
         """The greatest absolute value of the sites that share a scale, by their root."""
         ranges = ranges_of(function)
         largest: dict[SSAValue, float] = {}

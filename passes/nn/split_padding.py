@@ -16,11 +16,11 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
-from ...context import thrift_of
+from ...context import memory_budget_of
 from ...dialects import cl, nn
 from ...dialects.nn.winograd import KERNEL
 from ..locations import node_name
-from ..thrift import Means, Thrift
+from ..memory_budget import MemoryBudget, MemorySaving
 from .rewriting import in_kernel, replace, rewrite_networks
 
 
@@ -35,21 +35,21 @@ def _pad(x: SSAValue, low: tuple[int, ...], high: tuple[int, ...], value: float)
 class _Savings:
     """Padding that a limit on memory leaves to the loops of a kernel."""
 
-    thrift: Thrift | None
+    budget: MemoryBudget | None
     target: cl.Target
 
     def take(self, op: nn.ConvOp | nn.PoolOp, terms: int) -> bool:
         """Whether an operation with `terms` reads for each result keeps its padding."""
-        if self.thrift is None:
+        if self.budget is None:
             return False
         node, type_ = node_name(op), nn.tensor_type(op.x)
-        if self.thrift.must(Means.BORDER, node):
+        if self.budget.must(MemorySaving.BORDER, node):
             return True
         size = nn.count(type_.get_shape()) * nn.numpy_dtype(type_.element_type).itemsize
         reads = nn.count(nn.shape_of(op.result)) * terms
         rate = 1e3 * self.target.mads_per_nanosecond * self.target.compute_units
         # A test for each read takes about as long as its multiply-add.
-        self.thrift.offer(Means.BORDER, node, size, reads * self.target.access_cost / rate)
+        self.budget.offer(MemorySaving.BORDER, node, size, reads * self.target.access_cost / rate)
         return False
 
 
@@ -147,7 +147,7 @@ class NNSplitPaddingPass(ModulePass):
     name = "nn-split-padding"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        savings = _Savings(thrift_of(ctx), cl.target_of(op))
+        savings = _Savings(memory_budget_of(ctx), cl.target_of(op))
         patterns: list[RewritePattern] = [
             SplitConvPadding(savings),
             SplitWinogradPadding(),

@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
-from ...context import thrift_of, weights_of
+from ...context import memory_budget_of, weights_of
 from ...dialects import cl, nn
 from ...dialects.cl.images import verify_image
 from ...dialects.cl.target_attr import ATTRIBUTE_NAME
@@ -22,7 +22,7 @@ from ..locations import node_name
 from .embedding.callers import replace_calls, wrapper
 from .embedding.contents import checked_contents
 from .layout.candidates import is_texture
-from .program.body import ProgramBody, Surroundings, returned_values
+from .program.body import ModuleContext, ProgramBody, returned_values
 from .program.kernels import KernelTable
 from .program.layouts import check_plain, outline_relayouts
 
@@ -47,7 +47,7 @@ class NNToCLPass(ModulePass):
             _check_images(op)
         kernels, graphs = KernelTable(contents.names), cl.graphs_of(op)
         weights, target = weights_of(ctx, op), cl.target_of(op)
-        module = Surroundings(weights, target, kernels, graphs, thrift_of(ctx))
+        module = ModuleContext(weights, target, kernels, graphs, memory_budget_of(ctx))
         block, programs = op.body.block, dict[str, cl.ProgramOp]()
         for name, function in contents.networks.items():
             programs[name] = program = _program(function, module)
@@ -63,7 +63,7 @@ class NNToCLPass(ModulePass):
             function.erase()
 
 
-def _program(function: func.FuncOp, module: Surroundings) -> cl.ProgramOp:
+def _program(function: func.FuncOp, module: ModuleContext) -> cl.ProgramOp:
     """The queue program of a function whose body is constants, views and fused regions."""
     block = function.body.block
     outline_relayouts(function)

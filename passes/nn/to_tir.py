@@ -10,7 +10,7 @@ from xdsl.rewriter import Rewriter
 from ...dialects import cl, nn, tir
 from ...errors import CloptError
 from ..locations import node_name
-from .lowering import Kernel, lowering_of
+from .lowering import KernelBuilder, lowering_of
 
 
 class NNToTIRPass(ModulePass):
@@ -32,7 +32,7 @@ class NNToTIRPass(ModulePass):
 def lower_kernel(kernel: nn.KernelOp) -> tir.FuncOp:
     """The naive loops of a kernel; CloptError for an operation without a lowering."""
     block = kernel.body.block
-    lowering = Kernel(kernel.sym_name.data, block.args, kernel.yielded, kernel.layouts)
+    lowering = KernelBuilder(kernel.sym_name.data, block.args, kernel.yielded, kernel.layouts)
     for op in block.ops:
         if isinstance(op, nn.YieldOp):
             continue

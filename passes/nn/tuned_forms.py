@@ -22,7 +22,7 @@ _WINOGRAD = "winograd"
 
 
 @dataclass(frozen=True, eq=False)
-class Convolution:
+class ConvolutionSite:
     """A convolution that may have one of several forms."""
 
     op: nn.ConvOp
@@ -60,7 +60,7 @@ class Convolution:
 class FormChoice:
     """The forms of a network that are not those of the model."""
 
-    forms: Mapping[Convolution, str] = field(default_factory=dict[Convolution, str])
+    forms: Mapping[ConvolutionSite, str] = field(default_factory=dict[ConvolutionSite, str])
     remarks: Sequence[str] = ()
 
     @property
@@ -77,7 +77,7 @@ class TunedForms:
     device: Device
     target: cl.Target
 
-    def choose(self, found: Sequence[Convolution]) -> FormChoice:
+    def choose(self, found: Sequence[ConvolutionSite]) -> FormChoice:
         """The fastest forms of a network's convolutions, where a device has compared some.
 
         Forms other than the model's must be faster by more than the noise of both. Where the
@@ -102,26 +102,26 @@ def form_text(tile: int | None) -> str:
     return _DIRECT if tile is None else f"{_WINOGRAD} {tile}"
 
 
-def convolutions(function: func.FuncOp, transforms: ConvByTransforms) -> list[Convolution]:
+def convolutions(function: func.FuncOp, transforms: ConvByTransforms) -> list[ConvolutionSite]:
     """The convolutions of a function whose form is a choice."""
     return [
-        Convolution(op, transforms)
+        ConvolutionSite(op, transforms)
         for op in function.body.block.ops
         if isinstance(op, nn.ConvOp) and transforms.is_choice and transforms.allowed(op)
     ]
 
 
-def network_key(found: Sequence[Convolution]) -> str:
+def network_key(found: Sequence[ConvolutionSite]) -> str:
     """A number for all these convolutions of a network."""
     return digest(("forms", *(each.digest for each in found)))
 
 
-def choice_key(found: Sequence[Convolution], forms: Mapping[Convolution, str]) -> str:
+def choice_key(found: Sequence[ConvolutionSite], forms: Mapping[ConvolutionSite, str]) -> str:
     """A number for the forms of a network: those that are given, all others by the model."""
     return digest(forms.get(each, each.usual) for each in found)
 
 
-def _fastest(each: Convolution, known: NetworkRecords) -> str:
+def _fastest(each: ConvolutionSite, known: NetworkRecords) -> str:
     """The form with the shortest time, the model's within the noise."""
     usual = known.newest.get((each.digest, each.usual))
     if usual is None:

@@ -18,7 +18,7 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
-from ...context import thrift_of, weights_of
+from ...context import memory_budget_of, weights_of
 from ...dialects import cl, nn
 from ...dialects.cl.target_ranges import WINOGRAD_CHOICES
 from ...dialects.nn import Array, ints, shape_of
@@ -26,9 +26,9 @@ from ...dialects.nn.winograd import KERNEL, TRANSFORMS, tile_counts
 from ...dialects.tir import TEXEL
 from ...weights import Weights
 from ..locations import node_name
-from ..thrift import Means, Thrift
+from ..memory_budget import MemoryBudget, MemorySaving
 from .rewriting import in_kernel, replace, rewrite_networks
-from .winograd_costs import Costs, Sizes, TexelCosts
+from .winograd_costs import Costs, ElementCounts, TexelCosts
 
 # F(4x4, 3x3) of halves is 1.5e-3 of the largest result off, F(2x2, 3x3) 4e-4, the direct form 3e-4.
 TILES: dict[Attribute, tuple[int, ...]] = {f32: (4, 2), f16: (2,)}
@@ -85,7 +85,7 @@ class ConvByTransforms(RewritePattern):
     """Channels of a block where a kernel transforms a few tiles at a time; 0 for other targets."""
     in_texels: bool = False
     """Whether the products multiply texels of channels."""
-    thrift: Thrift | None = None
+    budget: MemoryBudget | None = None
     chosen: Mapping[Operation, int | None] = field(default_factory=dict[Operation, int | None])
     """The m of F(m x m, 3 x 3) of some convolutions, None for the direct form; that of all others
     is `usual`."""
@@ -102,13 +102,16 @@ class ConvByTransforms(RewritePattern):
             transform_cost = target.winograd_texels_cost
         if mode == "off" or (mode == "auto" and not transform_cost):
             return None
-        rate, thrift = 1e3 * target.mads_per_nanosecond * target.compute_units, thrift_of(ctx)
+        rate, budget = (
+            1e3 * target.mads_per_nanosecond * target.compute_units,
+            memory_budget_of(ctx),
+        )
         weights = weights_of(ctx, op)
         if in_texels:
             rate /= _SLOTS
         if mode == "prefer":
             costs = Costs()
-            return cls(weights, costs, rate, lanes, in_texels, thrift, is_choice=False)
+            return cls(weights, costs, rate, lanes, in_texels, budget, is_choice=False)
         byte, launches = rate / (1e3 * target.bandwidth), target.winograd_microseconds * rate
         if in_texels:
             costs = TexelCosts(transform_cost, launches=launches, byte=byte)
@@ -116,7 +119,7 @@ class ConvByTransforms(RewritePattern):
             # A matrix product that a launch does by itself reads transformed weights like elements.
             weight = _WEIGHT_BYTES * byte if lanes else transform_cost
             costs = Costs(transform_cost, weight, launches, overlaps=bool(lanes))
-        return cls(weights, costs, rate, lanes, in_texels, thrift)
+        return cls(weights, costs, rate, lanes, in_texels, budget)
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:
@@ -168,15 +171,15 @@ class ConvByTransforms(RewritePattern):
 
     def _must_save(self, op: nn.ConvOp, tile: int) -> bool:
         """Whether a limit on memory leaves no room for the results of the transforms."""
-        if self.thrift is None or self.lanes:
+        if self.budget is None or self.lanes:
             return False
-        node, between = node_name(op), Sizes.between(op, tile)
-        if self.thrift.must(Means.TRANSFORMS, node):
+        node, between = node_name(op), ElementCounts.between(op, tile)
+        if self.budget.must(MemorySaving.TRANSFORMS, node):
             return True
         moved = between.operand + between.result
         size = moved * nn.numpy_dtype(nn.tensor_type(op.x).element_type).itemsize
         gain = self.costs.gain(op, tile) - self.costs.launches
-        self.thrift.offer(Means.TRANSFORMS, node, size, gain / self.rate)
+        self.budget.offer(MemorySaving.TRANSFORMS, node, size, gain / self.rate)
         return False
 
     def _bias(self, op: nn.ConvOp, result: nn.WinogradOutputOp) -> Sequence[Operation]:

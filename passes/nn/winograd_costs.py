@@ -11,7 +11,7 @@ from ...dialects.nn.winograd import KERNEL, tile_counts
 
 
 @dataclass(frozen=True)
-class Sizes:
+class ElementCounts:
     """The elements of the operands and results of a convolution's kernels."""
 
     operand: int
@@ -20,21 +20,23 @@ class Sizes:
     products: int
 
     @staticmethod
-    def direct(op: nn.ConvOp) -> Sizes:
+    def direct(op: nn.ConvOp) -> ElementCounts:
         """Of the direct form."""
         outputs, inputs = shape_of(op.w)[:2]
         n, _, h, w = shape_of(op.result)
         weights = outputs * inputs * KERNEL**2
-        return Sizes(prod(shape_of(op.x)), n * outputs * h * w, weights, n * h * w * weights)
+        return ElementCounts(
+            prod(shape_of(op.x)), n * outputs * h * w, weights, n * h * w * weights
+        )
 
     @staticmethod
-    def between(op: nn.ConvOp, tile: int) -> Sizes:
+    def between(op: nn.ConvOp, tile: int) -> ElementCounts:
         """Of the products between the transforms."""
         outputs, inputs = shape_of(op.w)[:2]
         n, _, *sizes = shape_of(op.result)
         tiles, elements = n * prod(tile_counts(sizes, tile)), (tile + KERNEL - 1) ** 2
         weights, of_one = elements * outputs * inputs, elements * tiles
-        return Sizes(of_one * inputs, of_one * outputs, weights, tiles * weights)
+        return ElementCounts(of_one * inputs, of_one * outputs, weights, tiles * weights)
 
     @property
     def moved(self) -> int:
@@ -57,11 +59,11 @@ class Costs:
 
     def gain(self, op: nn.ConvOp, tile: int) -> float:
         """What the transforms save, without the launches."""
-        between = Sizes.between(op, tile)
+        between = ElementCounts.between(op, tile)
         transforms = self.transform * (between.operand + between.result)
-        return self._total(Sizes.direct(op)) - self._total(between) - transforms
+        return self._total(ElementCounts.direct(op)) - self._total(between) - transforms
 
-    def _total(self, sizes: Sizes) -> float:
+    def _total(self, sizes: ElementCounts) -> float:
         """The products and reading their weights once."""
         read = self.weight * sizes.weights
         return max(sizes.products, read) if self.overlaps else sizes.products + read
@@ -83,7 +85,7 @@ class TexelCosts(Costs):
         if op.accumulate is not None:
             # What transforms add to the error of sums in half is not known.
             return -inf
-        direct, between = Sizes.direct(op), Sizes.between(op, tile)
+        direct, between = ElementCounts.direct(op), ElementCounts.between(op, tile)
         byte = self.byte * nn.numpy_dtype(nn.tensor_type(op.x).element_type).itemsize
         before = self.transform * between.operand, direct.operand + between.operand
         after = self.transform * between.result, direct.result + between.result

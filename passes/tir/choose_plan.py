@@ -11,12 +11,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...context import explanations_of, thrift_of
+from ...context import explanations_of, memory_budget_of
 from ...dialects import cl, tir
 from ...dialects.remarks import add_remarks
 from ...errors import CloptError
 from ..locations import node_name
-from ..thrift import Means, Thrift
+from ..memory_budget import MemoryBudget, MemorySaving
 from .plan_file import PlanFile
 from .rules import rules
 from .rules.explain import explain_plan
@@ -66,7 +66,7 @@ class TIRChoosePlanPass(ModulePass):
         kernels = [func for func in op.ops if isinstance(func, tir.FuncOp) and _is_open(func)]
         if self.database is not None:
             _take_plans(op, kernels, PlanFile.read(Path(self.database)), target)
-        whole = _kernels_of_whole_sums(op, thrift_of(ctx))
+        whole = _kernels_of_whole_sums(op, memory_budget_of(ctx))
         tuned = TunedPlans.read(self.tuning, self.places, Device(self.device, self.driver), target)
         for func in kernels:
             if func.plan is None:
@@ -78,16 +78,17 @@ class TIRChoosePlanPass(ModulePass):
         add_remarks(op, tuned.remarks())
 
 
-def _kernels_of_whole_sums(module: ModuleOp, thrift: Thrift | None) -> set[str]:
+def _kernels_of_whole_sums(module: ModuleOp, budget: MemoryBudget | None) -> set[str]:
     """The kernels of launches that may not keep parts of sums in memory."""
-    if thrift is None:
+    if budget is None:
         return set()
     return {
         launch.kernel_name
         for program in module.ops
         if isinstance(program, cl.ProgramOp)
         for launch in cl.commands(program)
-        if isinstance(launch, cl.EnqueueKernelOp) and thrift.must(Means.SUMS, node_name(launch))
+        if isinstance(launch, cl.EnqueueKernelOp)
+        and budget.must(MemorySaving.SUMS, node_name(launch))
     }
 
 

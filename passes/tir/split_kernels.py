@@ -17,12 +17,12 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...context import thrift_of
+from ...context import memory_budget_of
 from ...dialects import cl, tir
 from ...dialects.cl.ops import byte_count
 from ..free_names import free_name
 from ..locations import node_name
-from ..thrift import Means, Thrift
+from ..memory_budget import MemoryBudget, MemorySaving
 from .schedule.analysis import blocks_in, memref_of, temporary, written
 from .schedule.errors import refuse
 from .straighten import straighten
@@ -44,7 +44,7 @@ class TIRSplitKernelsPass(ModulePass):
     name: ClassVar[str] = "tir-split-kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        thrift, target = thrift_of(ctx), cl.target_of(op)
+        budget, target = memory_budget_of(ctx), cl.target_of(op)
         names = {func.sym_name.data for func in op.ops if isinstance(func, tir.FuncOp)}
         parts: dict[str, Sequence[_Part]] = {}
         for func in list(op.ops):
@@ -56,7 +56,7 @@ class TIRSplitKernelsPass(ModulePass):
             if isinstance(program, cl.ProgramOp):
                 for launch in list(program.body.block.ops):
                     if isinstance(launch, cl.EnqueueKernelOp) and launch.kernel_name in parts:
-                        _offer_whole_sums(launch, parts[launch.kernel_name], thrift, target)
+                        _offer_whole_sums(launch, parts[launch.kernel_name], budget, target)
                         _launch_all(launch, parts[launch.kernel_name])
 
 
@@ -219,14 +219,19 @@ def _describe(part: tir.FuncOp, func: tir.FuncOp, used: Sequence[SSAValue]) -> N
 
 
 def _offer_whole_sums(
-    launch: cl.EnqueueKernelOp, parts: Sequence[_Part], thrift: Thrift | None, target: cl.Target
+    launch: cl.EnqueueKernelOp,
+    parts: Sequence[_Part],
+    budget: MemoryBudget | None,
+    target: cl.Target,
 ) -> None:
     """Offer to do without the buffers between the parts of a kernel."""
-    if thrift is None:
+    if budget is None:
         return
     size = sum(byte_count(type_) for part in parts for type_ in part.buffers.values())
     # A kernel is split where that saves more than the launches that it adds.
-    thrift.offer(Means.SUMS, node_name(launch), size, len(parts) * target.launch_microseconds)
+    budget.offer(
+        MemorySaving.SUMS, node_name(launch), size, len(parts) * target.launch_microseconds
+    )
 
 
 def _launch_all(launch: cl.EnqueueKernelOp, parts: Sequence[_Part]) -> None:

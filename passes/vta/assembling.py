@@ -39,7 +39,7 @@ class Listing:
 
 
 @dataclass(frozen=True)
-class Tensors:
+class GraphTensors:
     """The elements of a graph's tensors by name; those between layers are scratch."""
 
     inputs: Mapping[str, int]
@@ -48,7 +48,7 @@ class Tensors:
 
 
 def assemble(
-    name: str, config: Config, tensors: Tensors, listing: Listing, weights: Weights
+    name: str, config: Config, tensors: GraphTensors, listing: Listing, weights: Weights
 ) -> BinaryOp:
     """The graph `@name`, whose arrays join `weights`.
 

@@ -20,7 +20,7 @@ from ...context import weights_of
 from ...dialects.vta import BinaryOp, DramKind, Memory, StreamOp, VTAStreamError
 from ...dialects.vta.stream_file import Symbol, side_by_side, stream_file
 from ...weights import Array, Weights
-from .assembling import Listing, Tensors, assemble
+from .assembling import GraphTensors, Listing, assemble
 
 _ROLE = re.compile(r"(input|output)(\d+)")
 _SCRATCH = "layers"
@@ -67,7 +67,7 @@ def emit_binary(stream: StreamOp, weights: Weights) -> BinaryOp:
     return assemble(
         stream.sym_name.data,
         stream.config,
-        Tensors(
+        GraphTensors(
             {each.name: each.elements for each in inputs},
             {each.name: each.elements for each in outputs},
             {_SCRATCH: scratch} if scratch else {},

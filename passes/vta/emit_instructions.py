@@ -63,7 +63,7 @@ def emit_instructions(program: ProgramOp) -> StreamOp:
             "vta-assign-tokens before vta-emit-instructions."
         )
     symbols: dict[SSAValue, SymbolicOp] = {op.result: op.clone() for op in program.symbols}
-    table = _Table(program)
+    table = _UopTable(program)
     insns: list[Operation] = []
     for op in program.steps:
         if isinstance(op, UopsOp) and op.base is None:
@@ -96,7 +96,7 @@ def _insn(instruction: Instruction, buffer: SSAValue | None = None) -> InsnOp:
     return INSN_OPS[type(instruction)](instruction, buffer)
 
 
-class _Table:
+class _UopTable:
     """The micro-ops of a program's loads, equal lists once."""
 
     def __init__(self, program: ProgramOp):

@@ -38,7 +38,7 @@ from ...errors import CloptError
 from ...weights import Array, Weights
 from .lowering.channelwise import ChannelwiseLayer
 from .lowering.elementwise import write_elementwise
-from .lowering.emitter import Emitter, Place
+from .lowering.emitter import Emitter, TensorAddress
 from .lowering.joining import homes_of, images_of, parts_of, tiles_of_image
 from .lowering.packing import (
     activation_tiles,
@@ -80,18 +80,20 @@ class VTALowerLayersPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for graph in list(op.ops):
             if isinstance(graph, GraphOp):
-                lowering = _Lowering(graph, weights_of(ctx, op), self.threads, self.write_to_read)
+                lowering = _GraphLowering(
+                    graph, weights_of(ctx, op), self.threads, self.write_to_read
+                )
                 Rewriter.replace_op(graph, lowering.program())
 
 
-class _Lowering:
+class _GraphLowering:
     """The program of one graph while it grows."""
 
     def __init__(self, graph: GraphOp, weights: Weights, threads: int, distance: int) -> None:
         self.graph, self.weights, self.threads, self.distance = graph, weights, threads, distance
         self.config: Config = graph.config
         self.symbols: dict[str, SymbolicOp] = {}
-        self.places: dict[SSAValue, Place] = {}
+        self.places: dict[SSAValue, TensorAddress] = {}
         self.homes: dict[SSAValue, tuple[SSAValue, int]] = {}
         self.emitter = Emitter(self.config, distance)
 
@@ -118,7 +120,9 @@ class _Lowering:
 
     def _buffer(self, key: str, value: SSAValue) -> None:
         tiles = activation_tiles(shape_of(value), self.config)
-        self.places[value] = Place(self._symbol(BufferOp(key, DramType(DramKind.ACT, tiles))))
+        self.places[value] = TensorAddress(
+            self._symbol(BufferOp(key, DramType(DramKind.ACT, tiles)))
+        )
 
     def _symbol(self, op: SymbolicOp) -> SSAValue:
         known = self.symbols.setdefault(op.key, op)
@@ -142,7 +146,7 @@ class _Lowering:
                 self._write_elementwise(*places, tiles, task.steps)
 
     def _write_elementwise(
-        self, source: Place, result: Place, tiles: int, steps: Sequence[Step]
+        self, source: TensorAddress, result: TensorAddress, tiles: int, steps: Sequence[Step]
     ) -> None:
         write_elementwise(self.emitter, source, steps, result, self.places, tiles, self.threads)
 
@@ -186,7 +190,7 @@ class _Lowering:
             self.emitter,
             problem,
             tiling,
-            (layer.x, Place(self._constant(weight, DramKind.WGT))),
+            (layer.x, TensorAddress(self._constant(weight, DramKind.WGT))),
             self.places[task.result],
             steps,
             self.places,
@@ -222,5 +226,5 @@ class _Lowering:
         zeros = np.zeros(channels, np.int32)
         bias = zeros if layer.bias is None else self._array(layer.bias)
         value = self._constant(pack_bias(bias, rounding, self.config), DramKind.ACC)
-        self.places[value] = Place(value)
+        self.places[value] = TensorAddress(value)
         return [AddBias(value)]

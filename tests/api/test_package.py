@@ -52,7 +52,7 @@ print(clopt.__version__)
 FROM_ARCHIVE = """
 import sys
 import clopt
-from clopt.tools.memory_report.page import page
+from clopt.reports.memory.page import page
 assert clopt.__file__.startswith(sys.argv[2]), clopt.__file__
 model = clopt.compile(sys.argv[1], dims={"batch": 1}, target="adreno-740")
 model.save("saved")

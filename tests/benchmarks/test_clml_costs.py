@@ -12,7 +12,7 @@ from clml_costs import CASES, FACTS, FromFiles, Sample, commands_of, fit, scaled
 
 from clopt.backends.targets import load_target
 from clopt.dialects.cl import Target
-from clopt.passes.nn.clml.cost import CommandCosts, load_of
+from clopt.passes.nn.clml.cost import CommandCosts, work_of_command
 
 TARGET = load_target("adreno-740")
 
@@ -26,7 +26,7 @@ class Modelled(FromFiles):
     def samples(self) -> list[Sample]:
         costs = CommandCosts(self.target)
         return [
-            Sample(case.name, op.name, load_of(op), costs.command(op))
+            Sample(case.name, op.name, work_of_command(op), costs.command(op))
             for case in CASES
             for op in commands_of(self.compile(case, "prefer"))
         ]

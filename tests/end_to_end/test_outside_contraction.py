@@ -16,14 +16,14 @@ from xdsl.irdl import irdl_op_definition, operand_def, result_def, traits_def
 import clopt
 from clopt.context import CloptContext
 from clopt.dialects import nn
-from clopt.passes.nn.lowering import Kernel, LoweredBy
+from clopt.passes.nn.lowering import KernelBuilder, LoweredBy
 from clopt.passes.nn.lowering.body import Body, Index
 from clopt.passes.nn.lowering.kernel import Accumulator
 from clopt.passes.nn.lowering.scalar import Scalar
 from support.onnx.on_devices import TARGET
 
 
-def lower_distances(kernel: Kernel, op: DistancesOp) -> None:
+def lower_distances(kernel: KernelBuilder, op: DistancesOp) -> None:
     """`y[m, n] = sum over k of |a[m, k] - b[n, k]|`."""
     shape, (_, depth) = nn.shape_of(op.result), nn.shape_of(op.a)
 

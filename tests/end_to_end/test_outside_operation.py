@@ -30,7 +30,7 @@ from clopt.frontends.onnx.node import NodeContext
 from clopt.frontends.onnx.operators import tables
 from clopt.passes.nn.fold_constants import NNFoldConstantsPass
 from clopt.passes.nn.layout.access import operand_accesses
-from clopt.passes.nn.lowering import Kernel, LoweredBy
+from clopt.passes.nn.lowering import KernelBuilder, LoweredBy
 from clopt.passes.nn.lowering.body import Body, Index
 from clopt.passes.nn.lowering.kernel import Accumulator
 from clopt.passes.nn.lowering.scalar import Scalar
@@ -41,7 +41,7 @@ from support.onnx.on_devices import TARGET
 pytestmark = pytest.mark.in_turns
 
 
-def lower_contrast(kernel: Kernel, op: ContrastOp) -> None:
+def lower_contrast(kernel: KernelBuilder, op: ContrastOp) -> None:
     """`y[n, c, p] = sum over k of |x[n, c, p + k - pad] - x[n, c, p]| w[c, k]`, x 0 outside."""
     x_shape, (_, *size) = nn.shape_of(op.x), nn.shape_of(op.w)
 

@@ -76,6 +76,27 @@ def test_python_of_a_page(page: str, tmp_path: Path, monkeypatch: pytest.MonkeyP
     assert names["logits"].shape == (1, 10)
 
 
+ENCODER = """
+model (float[1,3,224,224] image) => (float[1,1,224,224] code) {
+  axis = Constant <value = int64[1] {1}> ()
+  code = ReduceMax <keepdims = 1> (image, axis)
+}
+"""
+DECODER = "model (float[1,1,224,224] code) => (float[1,1,224,224] mask) { mask = Exp(code) }"
+
+
+def test_arrays_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.chdir(tmp_path)
+    for name, network in {"encoder": ENCODER, "decoder": DECODER}.items():
+        text = f'<ir_version: 8, opset_import: ["" : 18]>{network}'
+        onnx.save(onnx.parser.parse_model(text), f"{name}.onnx")
+    code = blocks_of("docs/python.md", "python")[1]
+    names: dict[str, Any] = {}
+    exec(compile(code, "python.md", "exec"), names)
+    np.testing.assert_allclose(names["mask"], 1)
+    np.testing.assert_array_equal(names["code"].get(names["queue"]), 0)
+
+
 def test_images_of_the_page(
     device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ):
@@ -89,7 +110,7 @@ def test_images_of_the_page(
     flags: Any = pyopencl.mem_flags.READ_ONLY | pyopencl.mem_flags.COPY_HOST_PTR
     create = cast("Any", pyopencl).create_image
     image = create(context, flags, form, pixels.shape[1::-1], hostbuf=pixels)
-    _, code = blocks_of("docs/python.md", "python")
+    code = blocks_of("docs/python.md", "python")[2]
     names: dict[str, Any] = {"clopt": clopt, "queue": queue, "image": image}
     exec(compile(code, "python.md", "exec"), names)
     (extents,) = re.findall(r"width and height: (.*)", code)

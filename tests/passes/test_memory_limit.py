@@ -14,8 +14,8 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import clopt
+from clopt.passes.memory_budget import MemorySaving, Saving
 from clopt.passes.memory_limit import cheapest
-from clopt.passes.thrift import Means, Saving
 from support.onnx import builders
 
 SEED = 7
@@ -67,26 +67,26 @@ def products() -> onnx.ModelProto:
 class Case:
     """A model whose fastest plan takes memory, and the choice that does without."""
 
-    means: Means
+    kind: MemorySaving
     target: str
     model: Callable[[], onnx.ModelProto]
 
 
 CASES = {
     "transforms": Case(
-        Means.TRANSFORMS,
+        MemorySaving.TRANSFORMS,
         "adreno-740 texture=prefer winograd=prefer",
         lambda: convolutions(16, 16, 16, 8),
     ),
     "tails of blocks": Case(
-        Means.LAYOUT,
+        MemorySaving.LAYOUT,
         "pocl blocks=prefer winograd=off vector_width=16",
         lambda: convolutions(16, 24, 24, 16),
     ),
     "borders": Case(
-        Means.BORDER, "pocl blocks=off winograd=off", lambda: convolutions(4, 16, 16, 4)
+        MemorySaving.BORDER, "pocl blocks=off winograd=off", lambda: convolutions(4, 16, 16, 4)
     ),
-    "parts of sums": Case(Means.SUMS, "nvidia texture=off", products),
+    "parts of sums": Case(MemorySaving.SUMS, "nvidia texture=off", products),
 }
 
 
@@ -109,7 +109,7 @@ def test_a_plan_one_byte_smaller_gives_up_what_takes_memory(name: str) -> None:
     limited = clopt.compile(case.model(), case.target, memory_limit=most - 1)
     assert limited.memory.arena_bytes + limited.memory.separate_bytes < most
     (remark,) = (text for text in limited.remarks if "less memory" in text)
-    assert case.means.value in remark
+    assert case.kind.value in remark
 
 
 @pytest.mark.in_turns
@@ -165,11 +165,11 @@ def test_one_of_several_transforms_is_given_up_where_that_is_enough() -> None:
     fastest = clopt.compile(model, target).memory
     limited = clopt.compile(model, target, memory_limit=fastest.arena_bytes - 1)
     (remark,) = (text for text in limited.remarks if "less memory" in text)
-    assert remark.count(Means.TRANSFORMS.value) == 1
+    assert remark.count(MemorySaving.TRANSFORMS.value) == 1
 
 
 def saving(node: str, size: int, time: float) -> Saving:
-    return Saving(Means.LAYOUT, node, size, time)
+    return Saving(MemorySaving.LAYOUT, node, size, time)
 
 
 def test_cheapest_takes_the_least_time_for_the_bytes() -> None:

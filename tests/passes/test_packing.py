@@ -65,16 +65,16 @@ def test_a_blocked_matrix():
 @pytest.mark.parametrize(
     ("where", "shape", "message"),
     [
-        (layout(D0 + D1), (8,), "takes dimensions apart"),
-        (layout(D0 * 2, D1), (8, 2), "takes dimensions apart"),
-        (layout((D0 + 1) // 2, D1), (2, 2), "takes dimensions apart"),
+        (layout(D0 + D1), (8,), "must be a block of one dimension"),
+        (layout(D0 * 2, D1), (8, 2), "must be a block of one dimension"),
+        (layout((D0 + 1) // 2, D1), (2, 2), "must be a block of one dimension"),
         (layout(D0, D1), (3, 2), "does not lay"),
         (layout(D0), (4,), "does not lay"),
         (layout(D0, D1), (4, 2, 1), "does not lay"),
         (layout(D0, D1, D0), (4, 2), "does not lay"),
         (layout(D0 // 2, D1, D0 % 3), (2, 2, 3), "does not lay"),
-        (layout(D0 // 2, D1, D0 % 2), (2, 2, 3), "takes dimensions apart"),
-        (layout(D0, D1, AffineExpr.constant(0)), (4, 2, 1), "takes dimensions apart"),
+        (layout(D0 // 2, D1, D0 % 2), (2, 2, 3), "must be a block of one dimension"),
+        (layout(D0, D1, AffineExpr.constant(0)), (4, 2, 1), "must be a block of one dimension"),
     ],
 )
 def test_other_maps_are_refused(where: AffineMap, shape: tuple[int, ...], message: str):

@@ -281,7 +281,7 @@ WRONG_OPTIONS = {
     "--input broken.npy": "this is not a numpy file",
     "--input broken.npz": "this is not a numpy file",
     "--input broken.png": "is no single image",
-    "--device no-such-device": 'No OpenCL device answers to "no-such-device"',
+    "--device no-such-device": 'No OpenCL device matches "no-such-device"',
     "--dim batch": "--dim batch: write name=value",
     "--dim batch=-2": "--dim batch=-2: write name=value",
     "--dim w=1,h": "--dim w=1,h: write name=value",

@@ -68,7 +68,7 @@ def test_a_worker_measures_on_its_device():
         (["net.onnx", "--trials", "0"], "--trials 0: try 1 plan or more."),
         (
             ["worker", "--scheduler", "tcp://127.0.0.1:1", "--device", "no such"],
-            'No OpenCL device answers to "no such"',
+            'No OpenCL device matches "no such"',
         ),
         (
             ["worker", "--scheduler", "tcp://127.0.0.1:1", "--device", "pocl", "--slots", "0"],

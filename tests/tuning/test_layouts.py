@@ -17,7 +17,7 @@ from clopt.context import CloptContext
 from clopt.dialects import nn, tir
 from clopt.passes.nn.choose import layout_problem
 from clopt.passes.nn.forms import rewrite
-from clopt.passes.nn.layout.tuned_layouts import Choice, TunedLayouts, chosen_variants
+from clopt.passes.nn.layout.tuned_layouts import LayoutChoice, TunedLayouts, chosen_variants
 from clopt.passes.tir.tuning_database import TuningDatabase
 from clopt.passes.tir.tuning_record import Record
 from clopt.tuning import confirm_choices
@@ -85,7 +85,7 @@ def measured(
     return machines.tried, [record for record in records if record.layouts]
 
 
-def chosen(path: Path) -> Choice:
+def chosen(path: Path) -> LayoutChoice:
     (problem,) = networks().problems
     place = DatabaseJournal(path, DEVICE).place
     return TunedLayouts(TuningDatabase.read(path), place, TARGET).choose(problem)

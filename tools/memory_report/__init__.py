@@ -1,1 +1,1 @@
-"""Memory reports for people: a table for the terminal, a picture, a page."""
+"""Memory reports of the tools: a table for the terminal, and files."""

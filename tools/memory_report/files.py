@@ -7,11 +7,11 @@ from importlib.util import find_spec
 from pathlib import Path
 
 from ...errors import CloptError
+from ...reports.drawing import to_png, to_svg
 from ...reports.memory import MemoryReport
+from ...reports.memory.page import page
+from ...reports.memory.picture import picture
 from ..console import write_user_file
-from ..drawing import to_png, to_svg
-from .page import page
-from .picture import picture
 
 _WRITERS: dict[str, Callable[[MemoryReport, str], str | bytes]] = {
     ".svg": lambda report, title: to_svg(picture(report, title)),

@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ...messages.printable import printable
 from ...passes.tir.tuning_record import Record
+from ...reports.drawing import Box, Drawing, Label, Shape, Stroke, round_step
 from ...tuning.history import History, KernelHistory, Step
-from ..drawing import Box, Drawing, Label, Shape, Stroke, round_step
 
 _INK, _QUIET, _GRID = "var(--ink)", "var(--quiet)", "var(--grid)"
 _BEST, FAULT = "var(--best)", "var(--fault)"

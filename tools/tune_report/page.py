@@ -4,90 +4,87 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from html import escape
-from string import Template
 
 from ...files.resources import read_text
 from ...messages.printable import printable, visible
+from ...reports.drawing import to_svg
+from ...reports.html import Column, Content, Html, Number, document, element, raw, table
 from ...tuning.history import History, KernelHistory
-from ..drawing import to_svg
 from .charts import SERIES, course_chart, describe, kernel_chart
 
-_COLUMNS = {
-    "nodes": "",
-    "kernel": "",
-    "launches": "n",
-    "share": "n",
-    "untuned, µs": "n",
-    "tuned, µs": "n",
-    "ratio": "n",
-    "trials": "n",
-    "faults": "n",
-    "best plan": "plan",
-}
-"""The columns of the table and their classes: `n` for numbers."""
+_COLUMNS = (
+    *(Column("nodes", kind="name"), Column("kernel", kind="fixed")),
+    *(Column(title, is_number=True) for title in ("launches", "share")),
+    *(Column(title, is_number=True) for title in ("untuned, µs", "tuned, µs", "ratio")),
+    *(Column(title, is_number=True) for title in ("trials", "faults")),
+    Column("best plan", kind="plan"),
+)
 
 
 def page(histories: Sequence[History], title: str) -> str:
     """Return the page: for each device the gain, the search's course and a chart per kernel."""
-    template = Template(read_text(__name__, "page.html"))
-    return template.substitute(
-        title=escape(visible(title)),
-        sections="\n".join(_section(i, history) for i, history in enumerate(histories)),
-    )
+    sections = [_section(i, history) for i, history in enumerate(histories)]
+    title = visible(title)
+    style = read_text(__name__, "page.css")
+    heading = element("h1", f"{title}: the search for plans")
+    return document(f"{title}: tuning", heading, sections, styles=[style])
 
 
-def _section(index: int, history: History) -> str:
-    template = Template(read_text(__name__, "section.html"))
+def _section(index: int, history: History) -> Html:
     rules = sorted({step.record.rule[0] for step in history.steps if step.record.plan})
     colours = {rule: f"var(--c{i % SERIES})" for i, rule in enumerate(rules)}
-    return template.substitute(
-        device=_text(history.any.device),
-        headline=_headline(history),
-        summary="\n".join(map(_line, _facts(history).items())),
-        course=to_svg(course_chart(history)),
-        legend="".join(f'<li style="--of: {c}">{_text(rule)}</li>' for rule, c in colours.items()),
-        columns="".join(f"<th{_class(kind)}>{name}</th>" for name, kind in _COLUMNS.items()),
-        rows="\n".join(
-            _row(f"d{index}k{i}", kernel, history.untuned)
-            for i, kernel in enumerate(history.kernels)
-        ),
-        charts="\n".join(
-            _figure(f"d{index}k{i}", kernel, colours)
-            for i, kernel in enumerate(history.kernels)
-            if _is_drawn(kernel)
-        ),
-        unsearched=_unsearched(history),
-        forms=_choices("Forms", f"d{index}f", history.forms),
-        layouts=_choices("Layouts", f"d{index}l", history.layouts),
+    kernels = [(f"d{index}k{i}", kernel) for i, kernel in enumerate(history.kernels)]
+    charts = [_figure(key, kernel, colours) for key, kernel in kernels if _is_drawn(kernel)]
+    return element(
+        "section",
+        element("h2", _text(history.any.device)),
+        element("p", _headline(history), class_="headline"),
+        element("dl", map(_line, _facts(history).items())),
+        element("h3", "An inference, with the best plans so far"),
+        raw(to_svg(course_chart(history))),
+        element("h3", "Kernels"),
+        table(_COLUMNS, [_row(key, kernel, history.untuned) for key, kernel in kernels]),
+        element("h3", "Trials"),
+        _legend(colours),
+        element("div", charts, class_="charts"),
+        _unsearched(history),
+        _choices("Forms", f"d{index}f", history.forms),
+        _choices("Layouts", f"d{index}l", history.layouts),
     )
 
 
-def _headline(history: History) -> str:
+def _legend(colours: Mapping[str, str]) -> Html:
+    rules = [element("li", _text(rule), style=f"--of: {c}") for rule, c in colours.items()]
+    marks = {"best": "best so far", "default": "default", "fault": "no time"}
+    lines = [element("li", text, class_=kind) for kind, text in marks.items()]
+    return element("ul", rules, lines, class_="legend")
+
+
+def _headline(history: History) -> list[Content]:
     """Return the gain in one sentence."""
     before, after = history.untuned, history.tuned
     if not before:
-        return "No plan has a time."
-    gained = (
-        f"With the best plans the kernels of an inference take <b>{_time(after)}</b> instead of "
-        f"{_time(before)}: <b>{before / after:.2f}</b> times as fast."
-    )
+        return ["No plan has a time."]
+    gained: list[Content] = [
+        "With the best plans the kernels of an inference take ",
+        *(_bold(_time(after)), f" instead of {_time(before)}: "),
+        *(_bold(f"{before / after:.2f}"), " times as fast."),
+    ]
     if after == before:
-        gained = f"No plan beats the defaults, which take <b>{_time(before)}</b> in an inference."
-    return " ".join([gained, *_gains_of_networks(history)])
+        time = _bold(_time(before))
+        gained = ["No plan beats the defaults, which take ", time, " in an inference."]
+    return [*gained, *_gains_of_networks(history)]
 
 
-def _gains_of_networks(history: History) -> Iterator[str]:
+def _gains_of_networks(history: History) -> Iterator[Content]:
     """Yield a sentence for forms and for layouts of which the whole network was measured."""
     for kind, network in history.networks.items():
         before, after = network.untuned, network.tuned
         if before and after and after < before:
-            yield (
-                f"In the best {kind} the whole network takes <b>{_time(after)}</b> instead of "
-                f"{_time(before)}."
-            )
+            yield f" In the best {kind} the whole network takes "
+            yield from (_bold(_time(after)), f" instead of {_time(before)}.")
         elif before:
-            yield f"No other {kind} make the whole network faster."
+            yield f" No other {kind} make the whole network faster."
 
 
 def _facts(history: History) -> Mapping[str, str]:
@@ -110,27 +107,22 @@ def _counts(faults: Counter[str]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in sorted(faults.items()))
 
 
-def _row(key: str, kernel: KernelHistory, total: float) -> str:
+def _row(key: str, kernel: KernelHistory, total: float) -> list[Content | Number]:
     last, best = kernel.last, kernel.summary.best
     ratio = kernel.untuned / kernel.tuned if kernel.untuned and kernel.tuned else None
     name = _text(last.nodes or last.kernel)
-    cells: list[tuple[str, float | None]] = [
-        (f'<a href="#{key}">{name}</a>' if _is_drawn(kernel) else name, None),
-        (f'<code class="key">{_text(last.kernel)}</code>', None),
-        (str(last.launches), last.launches),
-        (f"{kernel.cost / total:.1%}" if total else "", kernel.cost),
-        (_number(kernel.untuned), kernel.untuned),
-        (_number(kernel.tuned), kernel.tuned),
-        ("" if ratio is None else f"{ratio:.2f}", ratio),
-        (str(len(kernel.steps)), len(kernel.steps)),
-        (str(kernel.faults.total()), kernel.faults.total()),
-        ("" if best is None else f"<code>{_text(_plan(best.tried))}</code>", None),
+    return [
+        element("a", name, href=f"#{key}") if _is_drawn(kernel) else name,
+        element("code", _text(last.kernel)),
+        Number.of(last.launches),
+        Number(kernel.cost, f"{kernel.cost / total:.1%}" if total else ""),
+        Number(kernel.untuned, _number(kernel.untuned)),
+        Number(kernel.tuned, _number(kernel.tuned)),
+        Number(ratio, "" if ratio is None else f"{ratio:.2f}"),
+        Number.of(len(kernel.steps)),
+        Number.of(kernel.faults.total()),
+        None if best is None else element("code", _text(_plan(best.tried))),
     ]
-    found: list[str] = []
-    for (text, number), kind in zip(cells, _COLUMNS.values(), strict=True):
-        order = f' data-n="{-1 if number is None else number:g}"' if kind == "n" else ""
-        found.append(f"<td{_class(kind)}{order}>{text}</td>")
-    return f"<tr>{''.join(found)}</tr>"
 
 
 def _is_drawn(kernel: KernelHistory) -> bool:
@@ -138,51 +130,54 @@ def _is_drawn(kernel: KernelHistory) -> bool:
     return len(kernel.steps) > 1 or kernel.faults.total() > 0
 
 
-def _unsearched(history: History) -> str:
+def _unsearched(history: History) -> Html | None:
     """Return a paragraph about the kernels of which only one plan was tried."""
     count = sum(not _is_drawn(kernel) for kernel in history.kernels)
     if not count:
-        return ""
-    return (
-        f"<p>Of {count} of {len(history.kernels)} kernels only one plan was tried, which says "
-        "nothing about others. Run the search again, with more time.</p>"
+        return None
+    return element(
+        "p",
+        f"Of {count} of {len(history.kernels)} kernels only one plan was tried, which says "
+        "nothing about others. Run the search again, with more time.",
     )
 
 
-def _figure(key: str, kernel: KernelHistory, colours: Mapping[str, str]) -> str:
+def _figure(key: str, kernel: KernelHistory, colours: Mapping[str, str]) -> Html:
     last, best = kernel.last, kernel.summary.best
-    return (
-        f'<figure id="{key}"><figcaption><b>{_text(last.nodes or last.kernel)}</b> '
-        f"<span>{_number(kernel.untuned)} to {_number(kernel.tuned)} µs</span></figcaption>\n"
-        f"{to_svg(kernel_chart(kernel, colours))}"
-        f"<p><code>{_text(_plan(best.tried)) if best else 'no plan has a time'}</code></p>"
-        f"{_faults(kernel)}</figure>"
+    times = f"{_number(kernel.untuned)} to {_number(kernel.tuned)} µs"
+    name = element("b", _text(last.nodes or last.kernel))
+    plan = _text(_plan(best.tried)) if best else "no plan has a time"
+    return element(
+        "figure",
+        element("figcaption", name, " ", element("span", times)),
+        raw(to_svg(kernel_chart(kernel, colours))),
+        element("p", element("code", plan)),
+        _faults(kernel),
+        id=key,
     )
 
 
-def _faults(kernel: KernelHistory) -> str:
+def _faults(kernel: KernelHistory) -> Html | None:
     """Return the faults of a kernel, to unfold."""
     lines = [
-        f"<li><pre>{escape(describe(number, step.record))}</pre></li>"
+        element("li", element("pre", describe(number, step.record)))
         for number, step in enumerate(kernel.steps, 1)
         if step.record.fault
     ]
     if not lines:
-        return ""
-    summary = f"<summary>without a time: {_text(_counts(kernel.faults))}</summary>"
-    return f"<details>{summary}<ul>{''.join(lines)}</ul></details>"
+        return None
+    summary = element("summary", f"without a time: {_text(_counts(kernel.faults))}")
+    return element("details", summary, element("ul", lines))
 
 
-def _choices(title: str, prefix: str, kernels: Iterable[KernelHistory]) -> str:
+def _choices(title: str, prefix: str, kernels: Iterable[KernelHistory]) -> Content:
     figures = [_figure(f"{prefix}{i}", kernel, {}) for i, kernel in enumerate(kernels)]
-    if not figures:
-        return ""
-    return f'<h3>{title}</h3>\n<div class="charts">{"".join(figures)}</div>'
+    return [element("h3", title), element("div", figures, class_="charts")] if figures else None
 
 
-def _line(line: tuple[str, str]) -> str:
+def _line(line: tuple[str, str]) -> Html:
     name, value = line
-    return f"<dt>{name}</dt><dd>{_text(value)}</dd>"
+    return raw(element("dt", name) + element("dd", _text(value)))
 
 
 def _plan(text: str) -> str:
@@ -191,11 +186,11 @@ def _plan(text: str) -> str:
 
 
 def _text(text: str) -> str:
-    return escape(printable(text, 300))
+    return printable(text, 300)
 
 
-def _class(kind: str) -> str:
-    return f' class="{kind}"' if kind else ""
+def _bold(text: str) -> Html:
+    return element("b", text)
 
 
 def _number(time: float | None) -> str:

@@ -1,4 +1,4 @@
-"""Products of bytes, four to each sum: a function for each way in which devices compute them."""
+"""Dot products of bytes, four per 32-bit sum: one function for each way that devices offer."""
 
 from __future__ import annotations
 
@@ -7,24 +7,24 @@ from dataclasses import dataclass
 
 KHR_DOT = "khr_dot"
 WIDEST = 16
-"""The lanes of a call at the most."""
+"""Maximum number of lanes of a call."""
 
 
 @dataclass(frozen=True)
 class Way:
-    """How kernels reach an instruction."""
+    """A way to reach a device's byte dot-product instruction."""
 
     fact: str
-    """The value of the fact `dot_product`."""
+    """The value of the target fact `dot_product` that selects it."""
     name: str
-    """Of the function."""
+    """Name of the function."""
     widths: Container[int]
-    """The vectors that it takes."""
+    """The vector widths that it supports."""
     text: str
-    """The definition, with places for its name, the type of its arguments, and statements and sums
-    of single lanes."""
+    """The definition, with placeholders for its name, the type of its arguments, and the statements
+    and sums of single lanes."""
     lane: str = ""
-    """The statement of a lane."""
+    """The statement of one lane."""
 
 
 _COMMENT = "// To each sum four products of bytes, unsigned ones in a and signed ones in b.\n"
@@ -84,7 +84,7 @@ static {{itype}} {{name}}(const {{itype}} sum, const {{itype}} a, const {{itype}
     asm volatile("dp4a.u32.s32 %0, %1, %2, %0;" : "+r"(s{i}) : "r"(a{at}), "r"(b{at}));
 """,
     ),
-    # The extension has it for packed bytes of either sign.
+    # cl_khr_integer_dot_product has variants for every combination of signed and unsigned bytes.
     Way(
         "khr",
         KHR_DOT,
@@ -95,12 +95,16 @@ static {{itype}} {{name}}(const {{itype}} sum, const {{itype}} a, const {{itype}
 """,
     ),
 )
-"""A row for each value of the fact."""
+"""One row per value of the target fact `dot_product`."""
 
 _OF_FACT = {way.fact: way for way in WAYS}
 
 
 def function_of(fact: str, width: int) -> str:
-    """The name of the function for vectors of a width on a target with this fact."""
+    """Return the name of the dot-product function for vectors of `width` on a target.
+
+    `fact` is the target's `dot_product`; the portable function serves the widths it does not
+    support.
+    """
     way = _OF_FACT.get(fact, PLAIN)
     return way.name if width in way.widths else PLAIN.name

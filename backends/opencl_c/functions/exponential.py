@@ -1,18 +1,19 @@
-"""The exponential function of floats by arithmetic.
+"""The exponential function of floats in plain arithmetic.
 
-Libraries of OpenCL for CPUs compute `exp` lane by lane, or by a call that no compiler sees through:
-it then costs more than the sums and products around it. A function computes whole vectors, and is
-small where many kernels call it.
+OpenCL libraries for CPUs compute `exp` lane by lane, or by a call that is opaque to the compiler
+and then costs more than the sums and products around it. These functions compute whole vectors, and
+are small enough to be printed in every program.
 
-`exp(x) = 2^n exp(r)`, where n is the nearest integer to `x / ln 2`; a float near `1.5 * 2^23` holds
-it in its lowest bits. `exp(r) = 1 + r + r^2 P(r)`, P fitted by weighted least squares until the
-largest relative error was least: 3.1e-9. Two products scale the result, so that subnormal numbers
-are rounded once. Of all floats none gives a result more than 1.01 ulp off; OpenCL allows 3.
+`exp(x) = 2^n exp(r)`, where n is the nearest integer to `x / ln 2`: adding `1.5 * 2^23` leaves n in
+the lowest bits of the float. `exp(r) = 1 + r + r^2 P(r)`, where P is a least-squares fit reweighted
+to minimise the largest relative error, 3.1e-9. Two products scale the result, so that subnormal
+results are rounded once. Over all floats the error is at most 1.01 ulp; OpenCL allows 3.
 
-GPUs get a shorter one, written in multiply-adds. What native functions lose is up to the device;
-this is at most 1.2e-7 of the result off, whether or not products are rounded before they are added,
-and gives 0 where the result is below 1.9e-38. A polynomial of `2 exp(r)`, fitted in the same way,
-leaves a scale of `2^(n-1)`, which is a float also where the result is near the largest one.
+GPUs get a shorter version in multiply-adds, because the accuracy of native functions is up to the
+device. Its relative error is at most 1.2e-7, whether or not `mad` rounds the product, and it
+returns 0 where the result is below 1.9e-38. It evaluates a polynomial of `2 exp(r)`, fitted in the
+same way, so that the scale `2^(n-1)` is still a float where the result is close to the largest
+float.
 """
 
 from __future__ import annotations

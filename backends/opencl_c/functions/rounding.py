@@ -1,11 +1,12 @@
-"""Correctly rounded division and square root, where OpenCL C has them and where it has not.
+"""Correctly rounded division and square root, also for devices without a build option for them.
 
-`arith.divf` and `math.sqrt` without fast-math flags are rounded correctly, as by IEEE 754. OpenCL C
-allows 2.5 ulp for `/` of floats and 3 ulp for `sqrt`, unless a program is built with an option that
-not every device takes. For a target without it, functions correct the device's result: the residual
-`a - q * b` of a quotient within one ulp is exact with `fma`, and of two neighbours the one with the
-smaller residual is nearer (Markstein, "IA-64 and Elementary Functions", 2000, chapter 8). No tie is
-possible: neither a quotient nor a root of floats lies halfway between two of them.
+`arith.divf` and `math.sqrt` without fast-math flags are correctly rounded, as in IEEE 754. OpenCL C
+allows 2.5 ulp for `/` of floats and 3 ulp for `sqrt`, unless the program is built with an option
+that not every device supports. For targets without that option, functions correct the device's
+result: the residual `a - q * b` of a quotient within one ulp is exact with `fma`, and of two
+neighbours the one with the smaller residual is nearer (Markstein, "IA-64 and Elementary Functions",
+2000, chapter 8). Ties cannot occur: neither a quotient nor a root of floats lies halfway between
+two floats.
 """
 
 from __future__ import annotations
@@ -25,9 +26,9 @@ from ..types import value_type
 DIVIDE = "rounded_divide"
 SQRT = "rounded_sqrt"
 
-# The scales keep residuals of small operands above the subnormal numbers. What has no residual that
-# tells anything is returned as the device computed it: zeros, infinities, NaN, and quotients beyond
-# 2^127 or of a tiny dividend and a large divisor.
+# The scales keep the residuals of small operands above the subnormal numbers. If the residual is
+# not a normal number, the device's result is returned: for zeros, infinities, NaN, quotients beyond
+# 2^127, and quotients of a tiny dividend and a large divisor.
 FUNCTIONS = {
     DIVIDE: """\
 // a / b, rounded correctly.
@@ -58,21 +59,21 @@ static {type} {name}(const {type} x) {{
 
 
 def must_round(op: Operation, target: Target) -> bool:
-    """Whether an operation is a division or root of floats that is rounded correctly."""
+    """Return whether an operation is a float division or root that must be correctly rounded."""
     if not isinstance(op, arith.DivfOp | math.SqrtOp):
         return False
     return not _is_approximate(op.fastmath) and value_type(op.result.type, target).base == "float"
 
 
 def may_lose_nan(op: Operation) -> bool:
-    """Whether an operation may give a number where one of its operands is NaN."""
+    """Return whether an operation may return a number although an operand is NaN."""
     if not isinstance(op, arith.MaximumfOp | arith.MinimumfOp):
         return False
     return FastMathFlag.NO_NANS in op.fastmath.data
 
 
 def remark(func: tir.FuncOp, target: Target) -> str | None:
-    """The comment that asks to build a kernel with an option, where it is right only then."""
+    """Return the comment that asks for a build option, if the kernel's rounding depends on it."""
     if not target.correctly_rounded_division or not any(
         must_round(op, target) for op in operations_in(func.body)
     ):
@@ -81,7 +82,7 @@ def remark(func: tir.FuncOp, target: Target) -> str | None:
 
 
 def exact_reciprocal(value: float) -> float | None:
-    """The reciprocal of a power of two: a product with it is the quotient."""
+    """Return the exact reciprocal of a power of two, or None for other numbers."""
     mantissa, exponent = frexp(value)
     return 1 / value if abs(mantissa) == 0.5 and abs(exponent) < 100 else None
 

@@ -1,18 +1,18 @@
-"""Sine, cosine and tangent of floats by arithmetic.
+"""Sine, cosine and tangent of floats in plain arithmetic.
 
-Those of PoCL 3.1 take all lanes of a vector for large when one is: beside infinity or 1e10, the
-sine of 1e-4 is 0.0128. A function computes whole vectors, each lane on its own.
+PoCL 3.1 treats all lanes of a vector as large if one of them is: beside infinity or 1e10, the sine
+of 1e-4 is 0.0128. These functions compute whole vectors, and each lane independently.
 
-The angle is reduced to at most pi/4 in doubles, with pi/2 as a sum of two, so that products with
-the first are exact (W. Cody and W. Waite, "Software Manual for the Elementary Functions", 1980).
-From 2^28 on lanes are reduced one by one, by a product of integers with those bits of 2/pi that
+The angle is reduced to at most pi/4 in doubles, with pi/2 as a sum of two doubles, so that products
+with the first are exact (W. Cody and W. Waite, "Software Manual for the Elementary Functions",
+1980). From 2^28 on, lanes are reduced one by one, by an integer product with the bits of 2/pi that
 matter (M. Payne and R. Hanek, "Radian Reduction for Trigonometric Functions", 1983). The
-polynomials are those of Cephes by S. Moshier. Sine and cosine are at most 1.6 ulp off, the tangent
-3.1 (OpenCL allows 4 and 5), for floats of every size.
+polynomials are from Cephes by S. Moshier. The error is at most 1.6 ulp for sine and cosine and 3.1
+ulp for the tangent (OpenCL allows 4 and 5), for floats of every size.
 
-On PoCL 3.1 a kernel takes half of the time that it takes with the builtin functions; on Intel's
-runtime 1.2 times as long for sine and cosine, and as long for the tangent (10^6 floats from -10 to
-10, Zen 5). The functions need cl_khr_fp64.
+Compared with the builtin functions, a kernel takes half as long on PoCL 3.1; on Intel's runtime it
+takes 1.2 times as long for sine and cosine and equally long for the tangent (10^6 floats from -10
+to 10, Zen 5). The functions need cl_khr_fp64.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SIN = "vector_sin"
 COS = "vector_cos"
 TAN = "vector_tan"
 
-# The sign of x is applied last, so that -0 stays. Of infinity and NaN the rest is NaN.
+# The sign of x is applied last, which preserves -0. Infinity and NaN reduce to NaN.
 _REDUCED = """\
 static {type} {name}(const {type} x) {{
     const {type} a = fabs(x);

@@ -1,7 +1,7 @@
-"""The facts of a live CPU: measured once in a second or two, kept, and read from then on.
+"""Measured facts of a live CPU: measured once, in a second or two, and read from a file afterwards.
 
-One driver serves many processors, so their facts are no facts of the driver. A GPU has the facts of
-its family and those that it reports.
+One driver serves many processors, so their facts cannot belong to the driver's target. A GPU has
+the facts of its family and those that it reports itself.
 """
 
 from __future__ import annotations
@@ -33,39 +33,40 @@ from .readings import Built, Kernels, read
 _log = logging.getLogger(__name__)
 
 CHOICE = "CLOPT_CALIBRATION"
-"""The environment variable that says whether live CPUs have measured facts: auto or off."""
+"""Environment variable that decides whether live CPUs have measured facts: auto or off."""
 _CHOICES = ("auto", "off")
 
 AVX512_LANES = 16
-"""Floats, and sums of products of bytes, of a vector."""
+"""Lanes of a 512-bit vector: floats, or sums of products of bytes."""
 
 _CACHES = {1: "l1_cache_bytes", 2: "l2_cache_bytes"}
 
-# Others may take minutes to compile the kernels (Mesa's llvmpipe does): on demand only.
+# Other runtimes may take minutes to compile the kernels (Mesa's llvmpipe does), so they are only
+# measured on demand.
 _ON_FIRST_USE = ("intel-cpu", "pocl")
 
 _MOST_SECONDS = 120
-"""For a device to compile what measures it, which takes less than a second."""
+"""Limit for a device to compile the measuring kernels, which normally takes less than a second."""
 
 
 def live_target(device: Device) -> Target:
-    """The facts of a device as it is: those of a CPU measured, now if they never were.
+    """Return the facts of a device; those of a CPU are measured if they never were.
 
-    Where the user's cache cannot be kept, where `CLOPT_CALIBRATION` is off, and for runtimes that
-    are not known to be quick, they are those of `target_for`, unless a file of an earlier
-    calibration can be read. Warns after measuring, and where the driver refuses to.
+    They are the facts of `target_for`, unless an earlier calibration file exists, in three cases:
+    the user's cache is not writable, `CLOPT_CALIBRATION` is off, or the runtime is not known to
+    compile quickly. Warns after measuring and if the measurement fails.
     """
     return start_live_target(device)()
 
 
 def start_live_target(device: Device) -> Callable[[], Target]:
-    """Return `live_target` of a device, to be called when its facts are needed.
+    """Return a function that returns `live_target` of a device.
 
-    Until then a device that must be measured compiles the kernels for that, in a thread.
+    Until it is called, a device that must be measured compiles the measuring kernels in a thread.
     """
     choice = os.environ.get(CHOICE) or _CHOICES[0]
     if choice not in _CHOICES:
-        raise CloptError(f'{CHOICE} is {" or ".join(_CHOICES)}, not "{choice}".')
+        raise CloptError(f'{CHOICE} must be {" or ".join(_CHOICES)}, not "{choice}".')
     unmeasured = target_for(device)
     file = kept_file(device, unmeasured.name)
     if choice == "off" or unmeasured.device_type != "cpu" or file is None:
@@ -87,7 +88,7 @@ def _measured_target(device: Device, unmeasured: Target, file: Path, trials: _Tr
     try:
         _measure(device, unmeasured, file, trials)
     except CloptError as error:
-        warn(f"{str(error).removesuffix('.')}; clopt takes the facts of {unmeasured.name}.")
+        warn(f"{str(error).removesuffix('.')}; clopt uses the facts of {unmeasured.name}.")
         return unmeasured
     seconds = perf_counter() - start
     warn(f"measured {device.name} in {seconds:.1f} s, once; its facts are kept in {file}.")
@@ -95,44 +96,44 @@ def _measured_target(device: Device, unmeasured: Target, file: Path, trials: _Tr
 
 
 class _Trials:
-    """What a device compiles before the clock is read, from now on in threads."""
+    """The compilations that must finish before anything is timed; they start in threads at once."""
 
     def __init__(self, device: Device) -> None:
         kernels = Kernels.of(device)
-        _ = kernels.source  # here: threads that import at once may see half a module
+        _ = kernels.source  # in this thread, since concurrent imports may see half a module
         threads = ThreadPoolExecutor(2)
         self._built = threads.submit(kernels.build)
         self._dot_product = threads.submit(dot_product_of, device)
         threads.shutdown(wait=False)
 
     def wait(self) -> tuple[Built, str | None]:
-        """The kernels, and the value of the fact `dot_product` if vectors are wide."""
+        """Return the kernels, and the `dot_product` fact for a target with wide vectors."""
         return self._built.result(_MOST_SECONDS), self._dot_product.result(_MOST_SECONDS)
 
 
 def calibrate(device: Device) -> Path:
-    """Measure a CPU, now, and return the target file with its facts.
+    """Measure a CPU now, and return the target file with its facts.
 
-    Raises CloptError for other devices, and where the file cannot be kept.
+    Raises CloptError for other devices, and if the file cannot be written.
     """
     unmeasured = target_for(device)
     if unmeasured.device_type != "cpu":
         raise CloptError(
-            f"{device} is no CPU: its facts are those of the target {unmeasured.name} and those "
-            "that it reports."
+            f"{device} is not a CPU: its facts come from the target {unmeasured.name} and from "
+            "the device itself."
         )
     file = kept_file(device, unmeasured.name)
     if file is None or not make_private(file.parent):
         raise CloptError(
-            f"clopt cannot keep what it measures in {file or 'a home'}; XDG_CACHE_HOME may name a "
-            "folder of yours that can be written."
+            f"clopt cannot store the measured facts in {file or 'a home directory'}; set "
+            "XDG_CACHE_HOME to a folder that you can write."
         )
     _measure(device, unmeasured, file, _Trials(device))
     return file
 
 
 def _measure(device: Device, unmeasured: Target, file: Path, trials: _Trials) -> None:
-    """Measure the device and keep its facts; CloptError where one or the other does not work."""
+    """Measure the device and store its facts; raise CloptError if either fails."""
     try:
         with stage(_log, f"measuring {device.name}"):
             built, form = trials.wait()
@@ -141,7 +142,7 @@ def _measure(device: Device, unmeasured: Target, file: Path, trials: _Trials) ->
         reason = str(error) or f"no answer in {_MOST_SECONDS} s"
         raise CloptError(f"{device} does not run the kernels that measure it: {reason}.") from error
     if figures["vector_width"].value == AVX512_LANES and form:
-        figures["dot_product"] = Figure(form, "computes what it should")
+        figures["dot_product"] = Figure(form, "tested: its sums are exact")
     measured = unmeasured.with_facts({fact: figure.value for fact, figure in figures.items()})
     base = load_target(unmeasured.name)
     text = text_of(device, base, measured, figures, date.today())
@@ -152,11 +153,13 @@ def _measure(device: Device, unmeasured: Target, file: Path, trials: _Trials) ->
 
 
 def _figures_of_system() -> dict[str, Figure]:
-    told: dict[str, Fact] = {
+    reported: dict[str, Fact] = {
         fact: bytes
         for level, bytes in system.data_cache_bytes().items()
         if (fact := _CACHES.get(level))
     }
     if system.has_avx512():
-        told["vector_registers"] = AVX512_REGISTERS
-    return {fact: Figure(value, "as the operating system says") for fact, value in told.items()}
+        reported["vector_registers"] = AVX512_REGISTERS
+    return {
+        fact: Figure(value, "reported by the operating system") for fact, value in reported.items()
+    }

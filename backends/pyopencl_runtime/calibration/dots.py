@@ -1,4 +1,4 @@
-"""Finds out how a CPU's compiler lets kernels multiply bytes."""
+"""Detection of the ways in which a CPU's compiler lets kernels multiply bytes."""
 
 from __future__ import annotations
 
@@ -18,9 +18,9 @@ from .try_dots import works
 
 _FORMS = ("asm", "intrinsic")
 _WIDTH = 16
-"""The lanes of AVX-512's instruction."""
+"""Lanes of the AVX-512 instruction."""
 _SECONDS = 60
-"""After which a process that does not answer has failed."""
+"""Limit for a trial process; without an answer by then, the form counts as unsupported."""
 
 _KERNEL = """
 __kernel void try_dots(__global const int *a, __global const int *b, __global int *sums) {{
@@ -30,17 +30,17 @@ __kernel void try_dots(__global const int *a, __global const int *b, __global in
 
 
 def dot_product_of(device: Device) -> str | None:
-    """The value of the fact `dot_product` for a CPU; None where no way works."""
+    """Return the value of the fact `dot_product` for a CPU, or None if no form works."""
     if not has_byte_products():
         return None
     return next((form for form in _FORMS if _works(device, form)), None)
 
 
 def _works(device: Device, form: str) -> bool:
-    """Whether a form gives exact sums.
+    """Return whether a form compiles and returns exact sums.
 
-    A compiler refuses assembly that it does not know, but ends the process for a function that it
-    knows with other types. So that is tried in a process of its own.
+    Compilers reject unknown assembly with an error. But for an intrinsic that they know with other
+    types they abort the process, so intrinsics are tried in a process of their own.
     """
     name = function_of(form, _WIDTH)
     source = definition(name, _WIDTH) + _KERNEL.format(name=function_name(name, _WIDTH))
@@ -50,12 +50,12 @@ def _works(device: Device, form: str) -> bool:
         except cl.Error:
             return False
     handle = device.handle
-    asked = json.dumps([handle.platform.name, handle.name, handle.driver_version, source])
+    query = json.dumps([handle.platform.name, handle.name, handle.driver_version, source])
     script = Path(__file__).with_name("try_dots.py")
     try:
-        found = subprocess.run(
+        trial = subprocess.run(
             [sys.executable, str(script)],
-            input=asked.encode(),
+            input=query.encode(),
             env=environment_of_helpers(),
             capture_output=True,
             timeout=_SECONDS,
@@ -63,4 +63,4 @@ def _works(device: Device, form: str) -> bool:
         )
     except (OSError, subprocess.TimeoutExpired):
         return False
-    return found.returncode == 0
+    return trial.returncode == 0

@@ -1,4 +1,4 @@
-"""From readings of the clock to facts of a target."""
+"""Derivation of target facts from clock readings."""
 
 from __future__ import annotations
 
@@ -10,12 +10,15 @@ from ..devices import AVX512_REGISTERS
 from .readings import WIDTHS, Readings
 
 AS_FAST = 0.95
-"""How fast a tile in wide vectors must be, relative to narrow ones, where the processor has them.
+"""Least speed of a tile in wide vectors, relative to narrow ones, on processors that have wide
+vectors.
 
-A tile's arithmetic is not all: with wide vectors kernels load less and are shorter. On Zen 4 with
-PoCL, where the tiles are equally fast, ten networks took 0.79 to 0.99 of the time and one 1.01."""
+Arithmetic is not everything: kernels with wide vectors load less and are shorter. On Zen 4 with
+PoCL, where both tiles are equally fast, ten networks took 0.79 to 0.99 of the time and one took
+1.01."""
 CLEARLY_FASTER = 1.2
-"""The same where the operating system tells of no such vectors: they would be two narrow ones."""
+"""The same if the operating system does not report wide vectors: they may be pairs of narrow ones.
+"""
 
 
 @dataclass(frozen=True)
@@ -27,14 +30,14 @@ class Figure:
 
 
 _LEAST = 1e-15
-"""Seconds: a clock that stood still divides nothing by zero."""
+"""Least time in seconds: prevents a division by zero if a coarse clock did not advance."""
 
 
 def figures_of(readings: Readings, unmeasured: Target) -> dict[str, Figure]:
-    """The facts that `readings` of a device give, by name; the others are those of `unmeasured`.
+    """Return the facts that follow from `readings`, by name; `unmeasured` holds the other facts.
 
-    The vectors are wide where most rounds find them fast enough. Load on the machine only makes
-    copies and launches slower, so the fastest of them count.
+    Vectors are wide if most rounds find them fast enough. Other load on the machine can only slow
+    down copies and launches, so their fastest times count.
     """
     rounds = [[max(time, _LEAST) for time in times] for times in readings.tiles]
     narrow, wide = (_rate(median(times)) for times in zip(*rounds, strict=True))
@@ -69,10 +72,10 @@ def figures_of(readings: Readings, unmeasured: Target) -> dict[str, Figure]:
 
 
 def _rate(seconds: float) -> float:
-    """How many in a nanosecond, if one takes `seconds`."""
+    """Return the rate per nanosecond of something that takes `seconds`."""
     return _rounded(1e-9 / max(seconds, _LEAST))
 
 
 def _rounded(figure: float) -> float:
-    """With the two digits that a second run would give, too."""
+    """Round to two significant digits, which a second run reproduces."""
     return float(f"{figure:.2g}")

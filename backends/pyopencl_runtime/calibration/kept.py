@@ -19,14 +19,14 @@ from ..devices import Device
 from .figures import Figure
 
 _FORMAT = "2"
-"""Another one for other kernels: their facts are measured again."""
+"""Version of the measuring kernels; if it changes, devices are measured again."""
 
 
 def kept_file(device: Device, family: str) -> Path | None:
-    """Where the facts of a device are kept; None without a home.
+    """Return the file for the facts of a device, or None without a home directory.
 
-    Another driver, processor or number of cores has another file, and so has another clopt, which
-    may know other facts.
+    The name depends on the driver, the processor and its number of cores, and on the version of
+    clopt, because another version may have other facts.
     """
     folder = user_cache("devices")
     if folder is None:
@@ -41,9 +41,10 @@ def kept_file(device: Device, family: str) -> Path | None:
 def text_of(
     device: Device, base: Target, target: Target, figures: Mapping[str, Figure], day: date
 ) -> str:
-    """The file of `target`, which has the `figures` and else what the device reports.
+    """Return the file of `target`: its measured `figures` and the facts that it reports.
 
-    It says all in which the target differs from `base`, and so needs no device to be read.
+    The file contains everything in which the target differs from `base`, so that it can be read
+    without the device.
     """
     figures = {fact: figures[fact] for fact in fact_types() if fact in figures}
     differing = [fact for fact in fact_types() if target.fact(fact) != base.fact(fact)]
@@ -54,7 +55,7 @@ def text_of(
         "# edited, copied to other machines and given as a target: --target FILE.",
         f'base = "{base.name}"',
         *_aligned({f: _toml(figure.value) for f, figure in figures.items()}, figures),
-        "# As the device answers, which replaces these lines where the device itself is used:",
+        "# Reported by the device; current answers replace these lines when the device is used:",
         *_aligned({fact: _toml(value) for fact, value in reported.items()}, {}),
     ]
     return "\n".join(lines) + "\n"

@@ -9,23 +9,23 @@ from ....dialects.cl.target import Target
 from ....messages.source import Source, SourceModule
 
 STEPS = 64
-"""Steps of a tile's reduction: what they read fits the first cache of every processor."""
+"""Steps of a tile's reduction; its operands fit the L1 cache of every processor."""
 LANES = 16
-"""Floats of a vector of the kernel `copy`."""
+"""Floats per vector in the kernel `copy`."""
 
 
 @dataclass(frozen=True)
-class Tile:
-    """Work-items that each compute a tile of accumulators, as in a matrix product, and again."""
+class TileKernel:
+    """A kernel whose work-items each compute a tile of accumulators, as in a matrix product."""
 
     width: int
     """Lanes of a vector."""
     rows: int
     vectors: int
-    """Vectors of a row."""
+    """Vectors per row."""
     items: int
     rounds: int
-    """How often a work-item adds up all `STEPS`."""
+    """How often a work-item repeats the reduction over `STEPS`."""
 
     @property
     def name(self) -> str:
@@ -34,12 +34,12 @@ class Tile:
 
     @property
     def columns(self) -> int:
-        """Floats of a row."""
+        """Floats per row."""
         return self.width * self.vectors
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Floats of the buffers: a column and a row for each step, the tile of each work-item."""
+        """Floats of each buffer: a column and a row per step, and a tile per work-item."""
         return STEPS * self.rows, STEPS * self.columns, self.items * self.rows * self.columns
 
     @property
@@ -52,8 +52,8 @@ class Tile:
         column, row = f"memref<{STEPS}x{self.rows}xf32>", f"memref<{STEPS}x{self.columns}xf32>"
         results = f"memref<{self.items}x{self.rows}x{self.columns}xf32>"
 
-        def each(body: str) -> str:
-            """`body` for each element (m, n) of the tile."""
+        def for_each(body: str) -> str:
+            """Return loops that execute `body` for each element (m, n) of the tile."""
             return f"""
 tir.for unrolled %m = 0 to {self.rows} {{
   tir.for unrolled %vector = 0 to {self.vectors} {{
@@ -81,30 +81,30 @@ memref.store %result, %c[%item, %m, %n] : {results}"""
 tir.func @{self.name}(%a: {column}, %b: {row}, %c: {results}) {_launch(self.items, output=2)} {{
   tir.for global_x %item = 0 to {self.items} {{
     %sum = memref.alloca() : {tile}
-    {each(clear)}
+    {for_each(clear)}
     tir.for serial %round = 0 to {self.rounds} {{
       tir.for serial %k = 0 to {STEPS} {{
-        {each(add)}
+        {for_each(add)}
       }}
     }}
-    {each(store)}
+    {for_each(store)}
   }}
 }}"""
 
 
 @dataclass(frozen=True)
-class Copy:
-    """Work-items that each copy a part of one buffer to another."""
+class CopyKernel:
+    """A kernel whose work-items each copy a part of one buffer to another."""
 
     items: int
     vectors: int
-    """Vectors of a part."""
+    """Vectors per part."""
 
     name = "copy"
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Floats of the buffers."""
+        """Floats of each buffer."""
         return (self.items * self.vectors * LANES,) * 2
 
     def __str__(self) -> str:
@@ -129,9 +129,9 @@ def _launch(items: int, output: int) -> str:
     )
 
 
-def source_of(kernels: Iterable[Tile | Copy]) -> str:
-    """The OpenCL C of `kernels`."""
-    # Calibration is rare, and these take a tenth of the time of importing clopt.
+def source_of(kernels: Iterable[TileKernel | CopyKernel]) -> str:
+    """Return the OpenCL C of `kernels`."""
+    # Imported here: calibration is rare, and these modules take a tenth of clopt's import time.
     from ....context import CloptContext
     from ...opencl_c import emit
 

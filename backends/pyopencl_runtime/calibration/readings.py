@@ -1,4 +1,4 @@
-"""Reads the clock around kernels on a CPU device."""
+"""Timing of kernels on a CPU device."""
 
 from __future__ import annotations
 
@@ -15,47 +15,48 @@ import pyopencl as cl
 from ..build import build_kernels
 from ..cache import BinaryCache
 from ..devices import Device
-from .kernels import LANES, Copy, Tile, source_of
+from .kernels import LANES, CopyKernel, TileKernel, source_of
 
 WIDTHS = (8, 16)
-"""The vectors that are compared: 256 and 512 bits."""
+"""The vector widths that are compared: 256 and 512 bits."""
 
 _TILE_SHAPES = {8: (6, 2), 16: (8, 3)}
-"""Rows and vectors of the tiles, for 16 and for 32 vector registers."""
+"""Rows and vectors per row of the tiles, sized for 16 and for 32 vector registers."""
 
 _ITEMS_EACH = 4
-"""Work-items of a tile for each compute unit."""
+"""Work-items of a tile per compute unit."""
 _ITEM_MADS = 4_000_000
 """Multiply-adds of such a work-item: some 50 microseconds."""
 _SHORT_ITEM_MADS = 400_000
-"""Multiply-adds of a work-item of a small kernel: some 10 microseconds; all cores start in that."""
+"""Multiply-adds of a work-item of a small kernel: some 10 microseconds, in which all cores start.
+"""
 _PART_VECTORS = 256
-"""Vectors that a work-item copies: enough to hide its start."""
+"""Vectors that a work-item copies: enough to hide its start-up cost."""
 _PART_BYTES = 4 * LANES * _PART_VECTORS
 _COPIED_BYTES = 64 << 20
-"""Of each of two buffers: together more than the caches of most processors."""
+"""Bytes of each of two buffers: together they exceed the caches of most processors."""
 
 _ROUNDS = 25
 _COPIES = 9
 _SHARED = 1.25
-"""Seconds of processors in a second of the wall, where several work."""
+"""Processor seconds per second of wall time from which on several cores are known to work."""
 _BATCHES = 25
 _LAUNCHES = 40
 
 
 @dataclass(frozen=True)
 class Readings:
-    """What the clock said, in seconds."""
+    """Measured times, in seconds."""
 
     tiles: Sequence[Sequence[float]]
-    """For each round, the processor time of a multiply-add in vectors of each of `WIDTHS`."""
+    """Per round, the processor time of one multiply-add in vectors of each of `WIDTHS`."""
     copies: Sequence[float]
-    """The time of each byte that a large copy reads or writes, for each copy: by the clock of the
-    wall or, where that is less, the processor's. Several cores are faster together, and a core that
-    a neighbour took away has not copied."""
+    """Per copy, the time of one byte read or written: wall time or, if that is less, processor
+    time. Several cores copy faster together (wall time), and time during which another process held
+    the core does not count (processor time)."""
     launches: Sequence[float]
-    """The time that a launch adds to the work of small kernels, for each series of them. Each waits
-    for the one before it on all cores, as those of a network do. Empty if only one core worked."""
+    """Per series of small kernels, the time that each launch adds. Each launch waits for the
+    previous one on all cores, as in a network. Empty if only one core worked."""
 
 
 @dataclass(frozen=True)
@@ -63,9 +64,9 @@ class Kernels:
     """The kernels that are timed on a device."""
 
     device: Device
-    tiles: Sequence[Tile]
-    copy: Copy
-    small: Tile
+    tiles: Sequence[TileKernel]
+    copy: CopyKernel
+    small: TileKernel
 
     @classmethod
     def of(cls, device: Device) -> Kernels:
@@ -73,12 +74,12 @@ class Kernels:
         units = device.compute_units
         tiles = [_tile(width, units * _ITEMS_EACH, _ITEM_MADS) for width in WIDTHS]
         most = min(_COPIED_BYTES, device.handle.max_mem_alloc_size)
-        copy = Copy(max(units, most // _PART_BYTES), _PART_VECTORS)
+        copy = CopyKernel(max(units, most // _PART_BYTES), _PART_VECTORS)
         return cls(device, tiles, copy, _tile(WIDTHS[0], units * _LAUNCHES, _SHORT_ITEM_MADS))
 
     @property
-    def all(self) -> Sequence[Tile | Copy]:
-        """All of them."""
+    def all(self) -> Sequence[TileKernel | CopyKernel]:
+        """All kernels of the measurement."""
         return *self.tiles, self.copy, self.small
 
     @cached_property
@@ -87,10 +88,10 @@ class Kernels:
         return source_of(self.all)
 
     def build(self) -> Built:
-        """Compile the kernels. Raises pyopencl's errors for a driver that does not."""
+        """Compile the kernels. Raises pyopencl's errors if the driver cannot."""
         context = cl.Context([self.device.handle])
         names = [kernel.name for kernel in self.all]
-        # No cache on disk: calibration is rare, and its kernels change with the number of cores.
+        # No cache on disk: calibration is rare, and its kernels depend on the number of cores.
         none = BinaryCache(None)
         built = build_kernels(context, self.device, self.source, names, none)
         return Built(self, context, built.programs)
@@ -98,7 +99,7 @@ class Kernels:
 
 @dataclass(frozen=True)
 class Built:
-    """The kernels, compiled."""
+    """The compiled kernels."""
 
     kernels: Kernels
     context: cl.Context
@@ -106,9 +107,11 @@ class Built:
 
 
 def read(built: Built) -> Readings:
-    """Time the kernels on their device. Raises pyopencl's errors if it does not run them.
+    """Time the kernels on their device.
 
-    Widths take turns, so that a neighbour's load on the machine disturbs all of them alike.
+    Raises pyopencl's errors if it cannot run them.
+
+    The widths alternate, so that other load on the machine disturbs both alike.
     """
     kernels, device = built.kernels, built.kernels.device
     bench = _Bench(built.context, cl.CommandQueue(built.context, device.handle))
@@ -123,10 +126,11 @@ def read(built: Built) -> Readings:
     )
 
 
-def _launches(bench: _Bench, small: Tile, units: int) -> list[float]:
-    """Seconds that each launch adds, in series of launches with one work-item for each core.
+def _launches(bench: _Bench, small: TileKernel, units: int) -> list[float]:
+    """Return the seconds that each launch adds, per series with one work-item per core and launch.
 
-    None where a busy machine leaves all work to one core, which then never waits for others.
+    Series in which a busy machine left all work to one core are excluded, since that core never
+    waits for others.
     """
 
     def shared(launches: int, items: int) -> list[float]:
@@ -134,15 +138,15 @@ def _launches(bench: _Bench, small: Tile, units: int) -> list[float]:
         return [t.wall for t in times if units == 1 or t.processor > _SHARED * t.wall]
 
     series, whole = shared(_LAUNCHES, units), shared(1, units * _LAUNCHES)
-    # One launch of all the work, undisturbed; it has a start of its own.
+    # The reference is a single launch of all the work, undisturbed; it includes one start.
     least = min(whole, default=math.inf)
     return [max(0.0, time - least) / (_LAUNCHES - 1) for time in series if whole]
 
 
-def _tile(width: int, items: int, mads: int) -> Tile:
+def _tile(width: int, items: int, mads: int) -> TileKernel:
     rows, vectors = _TILE_SHAPES[width]
-    once = Tile(width, rows, vectors, items=1, rounds=1).mads
-    return Tile(width, rows, vectors, items, rounds=mads // once)
+    once = TileKernel(width, rows, vectors, items=1, rounds=1).mads
+    return TileKernel(width, rows, vectors, items, rounds=mads // once)
 
 
 class Seconds(NamedTuple):
@@ -150,37 +154,38 @@ class Seconds(NamedTuple):
 
     wall: float
     processor: float
-    """Of all threads of this process, which neighbours do not stretch."""
+    """Of all threads of this process; other processes do not lengthen it."""
 
 
 def _now() -> Seconds:
     wall = time.perf_counter()
-    # Windows counts processor time in steps of 16 milliseconds.
+    # Windows counts processor time in steps of 16 ms, which is too coarse.
     is_fine = time.get_clock_info("process_time").resolution < 1e-6
     return Seconds(wall, time.process_time() if is_fine else wall)
 
 
 class _Bench:
-    """Kernels with their buffers."""
+    """The kernels of a measurement with their buffers, on a queue."""
 
     def __init__(self, context: cl.Context, queue: cl.CommandQueue) -> None:
         self._context, self._queue = context, queue
         self._kernels: dict[str, cl.Kernel] = {}
-        self._buffers: list[cl.Buffer] = []  # a kernel does not keep its arguments
+        self._buffers: list[cl.Buffer] = []  # kernels do not keep their arguments alive
 
-    def prepare(self, program: cl.Program, kernel: Tile | Copy) -> None:
-        """Make the buffers of `kernel`, write to them, and run it once."""
+    def prepare(self, program: cl.Program, kernel: TileKernel | CopyKernel) -> None:
+        """Allocate and initialise the buffers of `kernel` and run it once."""
         built = self._kernels[kernel.name] = cl.Kernel(program, kernel.name)
         for index, floats in enumerate(kernel.sizes):
             buffer = cl.Buffer(self._context, cl.mem_flags.READ_WRITE, 4 * floats)
-            # Memory that nobody has written to is one page of zeros, always in the cache.
+            # Pages that were never written share one page of zeros, which would always be in the
+            # cache.
             cl.enqueue_fill_buffer(self._queue, buffer, np.full(1, 0.5, np.float32), 0, 4 * floats)
             built.set_arg(index, buffer)
             self._buffers.append(buffer)
         self.time(kernel.name, kernel.items)
 
     def time(self, name: str, items: int, launches: int = 1) -> Seconds:
-        """The time that some launches of the first `items` work-items take together."""
+        """Return the total time of some launches of the first `items` work-items."""
         kernel = self._kernels[name]
         start = _now()
         for _ in range(launches):

@@ -1,7 +1,7 @@
-"""Tries a kernel that multiplies bytes; also a script, which needs nothing of clopt.
+"""A trial of a kernel that multiplies bytes; also a script that imports nothing of clopt.
 
-It reads the names of platform and device, the version of the driver, and the source, as a list in
-JSON; its exit status is 0 where the sums are exact.
+The script reads a JSON list from stdin: names of platform and device, driver version, and source.
+Its exit status is 0 if the sums are exact.
 """
 
 # pyright: reportPrivateUsage=false
@@ -19,13 +19,13 @@ _LANES = 16
 
 
 def works(device: cl.Device, source: str) -> bool:
-    """Whether the kernel `try_dots` gives exact sums, also of the largest products.
+    """Return whether the kernel `try_dots` computes exact sums, also of the largest products.
 
-    Raises pyopencl's errors, or ends the process, where the compiler refuses the source.
+    Raises pyopencl's errors, or ends the process, if the compiler rejects the source.
     """
     context = cl.Context([device])
     queue = cl.CommandQueue(context, device)
-    # pyopencl's own builds go through a cache on disk, which may be full.
+    # Bypasses pyopencl's own cache of builds on disk, which may be full.
     built = opencl._Program(context, source)
     built._build(b"", [device])
     program = cl.Program(built)
@@ -38,10 +38,10 @@ def works(device: cl.Device, source: str) -> bool:
     flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
     buffers = [cl.Buffer(context, flags, hostbuf=array) for array in (a, b, sums)]
     cl.Kernel(program, "try_dots")(queue, (1,), (1,), *buffers)
-    found = np.empty_like(sums)
-    cl.enqueue_copy(queue, found, buffers[-1])
+    computed = np.empty_like(sums)
+    cl.enqueue_copy(queue, computed, buffers[-1])
     queue.finish()
-    return np.array_equal(found, expected)
+    return np.array_equal(computed, expected)
 
 
 def _main() -> int:

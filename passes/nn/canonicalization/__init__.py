@@ -1,4 +1,4 @@
-"""The canonicalisation patterns of each nn operation, which the pass `canonicalize` applies."""
+"""The canonicalisation patterns of the nn operations, for the pass `canonicalize`."""
 
 from __future__ import annotations
 
@@ -33,5 +33,5 @@ for _family in _FAMILIES:
 
 
 def patterns_for(name: str) -> tuple[RewritePattern, ...]:
-    """The patterns of an operation, by its name."""
+    """Return the canonicalisation patterns of the operation called `name`."""
     return _PATTERNS.get(name, ())

@@ -1,4 +1,4 @@
-"""Recognises activation functions that exporters spell out as chains of operations."""
+"""Recognition of activation functions that exporters spell out as chains of operations."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from ..rewriting import factors, is_near, replace, splat_of
 
 
 def _unary(value: SSAValue, kind: UnaryKind) -> nn.UnaryOp | None:
-    """The operation that computes a value, if it is of this kind."""
+    """Return the operation that computes `value` if it is a unary of this kind, else None."""
     owner = value.owner
     return owner if isinstance(owner, nn.UnaryOp) and owner.kind.data is kind else None
 
 
 def _plus(value: SSAValue, constant: float) -> SSAValue | None:
-    """The x of `x + constant`."""
+    """Return the x of `x + constant`, else None."""
     owner = value.owner
     if not isinstance(owner, nn.BinaryOp) or owner.kind.data is not BinaryKind.ADD:
         return None
@@ -30,7 +30,7 @@ def _plus(value: SSAValue, constant: float) -> SSAValue | None:
 
 
 def _divided(value: SSAValue, divisor: float) -> SSAValue | None:
-    """The x of `x / divisor` or `x * (1 / divisor)`."""
+    """Return the x of `x / divisor` or `x * (1 / divisor)`, else None."""
     owner = value.owner
     if not isinstance(owner, nn.BinaryOp):
         return None
@@ -44,7 +44,7 @@ def _divided(value: SSAValue, divisor: float) -> SSAValue | None:
 
 
 def _without(values: list[SSAValue], constant: float) -> list[SSAValue] | None:
-    """The factors without the one that is `constant`, None if there is none."""
+    """Return the factors without the first that equals `constant`; None if none does."""
     for i, value in enumerate(values):
         if is_near(value, constant):
             return values[:i] + values[i + 1 :]
@@ -52,7 +52,7 @@ def _without(values: list[SSAValue], constant: float) -> list[SSAValue] | None:
 
 
 class Gelu(RewritePattern):
-    """x * 0.5 * (1 + erf(x / sqrt(2))) with its factors in any order, or with tanh for erf."""
+    """x * 0.5 * (1 + erf(x / sqrt(2))), or with tanh in place of erf; factors in any order."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.BinaryOp, rewriter: PatternRewriter, /) -> None:
@@ -77,7 +77,10 @@ class Gelu(RewritePattern):
 
 
 def _cubic_argument(value: SSAValue) -> SSAValue | None:
-    """The x of sqrt(2/pi) * (x + 0.044715 * x**3), also in the form x * (1 + 0.044715 * x**2)."""
+    """Return the x of sqrt(2/pi) * (x + 0.044715 * x**3), else None.
+
+    Also accept the form sqrt(2/pi) * x * (1 + 0.044715 * x**2).
+    """
     rest = _without(list(factors(value)), math.sqrt(2 / math.pi)) or []
     if len(rest) == 1 and isinstance(add := rest[0].owner, nn.BinaryOp):
         is_sum = add.kind.data is BinaryKind.ADD
@@ -114,7 +117,7 @@ class GatedActivation(RewritePattern):
 
 
 def _gated(x: SSAValue, gate: nn.UnaryOp) -> nn.UnaryOp | None:
-    """The activation that multiplies x with a gate."""
+    """Return the activation that equals `x * gate`, else None."""
     match gate.kind.data:
         case UnaryKind.SIGMOID if gate.x is x:
             return nn.UnaryOp(x, UnaryKind.SILU)
@@ -157,7 +160,7 @@ class HardSigmoid(RewritePattern):
 
 
 def _shifted_clip(value: SSAValue) -> SSAValue | None:
-    """The x of clip(x + 3, 0, 6)."""
+    """Return the x of clip(x + 3, 0, 6), else None."""
     owner = value.owner
     if not isinstance(owner, nn.ClipOp) or owner.bounds() != (0, 6):
         return None

@@ -1,4 +1,4 @@
-"""Elementwise identities: bounds merge, neutral constants vanish, constants stand on the right."""
+"""Elementwise identities: merge bounds, drop neutral constants, move constants to the right."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from ..rewriting import forward, replace, splat_of
 Number = int | float
 
 INVOLUTIONS = {UnaryKind.NEG, UnaryKind.LOGICAL_NOT, UnaryKind.BITWISE_NOT}
-"""Functions that undo themselves."""
+"""Functions that are their own inverse."""
 
 IDEMPOTENT = {
     UnaryKind.ABS,
@@ -24,7 +24,7 @@ IDEMPOTENT = {
     UnaryKind.ROUND,
     UnaryKind.RELU,
 }
-"""Functions whose second application changes nothing."""
+"""Functions f with f(f(x)) = f(x)."""
 
 COMMUTATIVE = {
     BinaryKind.ADD,
@@ -38,7 +38,7 @@ COMMUTATIVE = {
     BinaryKind.BIT_OR,
     BinaryKind.BIT_XOR,
 }
-"""Functions whose operands can be swapped."""
+"""Functions with f(a, b) = f(b, a)."""
 
 RIGHT_NEUTRAL: dict[BinaryKind, Number] = {
     BinaryKind.ADD: 0,
@@ -54,14 +54,14 @@ RIGHT_NEUTRAL: dict[BinaryKind, Number] = {
     BinaryKind.SHL: 0,
     BinaryKind.SHR: 0,
 }
-"""The right operand that leaves the left one unchanged."""
+"""The right operand c with f(x, c) = x."""
 
 POWERS: dict[Number, UnaryKind] = {
     0.5: UnaryKind.SQRT,
     -0.5: UnaryKind.RSQRT,
     -1: UnaryKind.RECIPROCAL,
 }
-"""Exponents for which there is a unary function."""
+"""Exponents for which a unary function exists."""
 
 
 class UnaryOfUnary(RewritePattern):
@@ -95,7 +95,7 @@ class ReluOfClip(RewritePattern):
 
 
 class ClipOfClip(RewritePattern):
-    """Two clips make one; a relu before a clip counts as clip(x, 0).
+    """A clip of a clip is one clip; a relu before a clip counts as clip(x, 0).
 
     min(max(min(max(x, l), h), m), k) = min(max(x, max(l, m)), min(max(h, m), k)).
     """
@@ -120,13 +120,14 @@ class ClipOfClip(RewritePattern):
 def _tighter(
     choose: Callable[[Number, Number], Number], a: Number | None, b: Number | None
 ) -> Number | None:
+    """Return `choose(a, b)`, where None is no bound."""
     if a is None or b is None:
         return b if a is None else a
     return choose(a, b)
 
 
 class SimpleClip(RewritePattern):
-    """A clip without finite bounds is its operand, one with only the bound max(x, 0) is a relu."""
+    """A clip without finite bounds is its operand; a clip whose only bound is max(x, 0), a relu."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ClipOp, rewriter: PatternRewriter, /) -> None:
@@ -143,7 +144,7 @@ class SimpleClip(RewritePattern):
 
 
 class ConstantToTheRight(RewritePattern):
-    """The constant of a commutative function becomes its right operand."""
+    """Constants of commutative functions move to the right."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.BinaryOp, rewriter: PatternRewriter, /) -> None:
@@ -153,7 +154,7 @@ class ConstantToTheRight(RewritePattern):
 
 
 class NeutralOperand(RewritePattern):
-    """x + 0, x * 1 and the like are x, if the constant does not broadcast x."""
+    """x + 0, x * 1 and the like are x, unless the constant broadcasts x to a larger shape."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.BinaryOp, rewriter: PatternRewriter, /) -> None:
@@ -228,7 +229,7 @@ class CastToSame(RewritePattern):
 
 
 class WhereOfConstant(RewritePattern):
-    """A where with a constant condition is the chosen operand."""
+    """A where with a constant condition is the selected operand."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.WhereOp, rewriter: PatternRewriter, /) -> None:

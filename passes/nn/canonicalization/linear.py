@@ -11,7 +11,7 @@ from ..rewriting import replace
 
 
 def _untransposed(value: SSAValue) -> SSAValue | None:
-    """The operand that a value transposes in its last two dimensions, else None."""
+    """Return the operand of a transpose of the last two dimensions, else None."""
     owner = value.owner
     if not isinstance(owner, nn.TransposeOp):
         return None

@@ -11,7 +11,7 @@ from ..rewriting import forward, replace
 
 
 class SimpleSlice(RewritePattern):
-    """A slice of everything is its operand, a slice of a slice is one slice."""
+    """A slice of everything is its operand; a slice of a slice is one slice."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.SliceOp, rewriter: PatternRewriter, /) -> None:

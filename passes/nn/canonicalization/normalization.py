@@ -1,4 +1,4 @@
-"""Recognises normalisations that exporters spell out as chains of operations."""
+"""Recognition of normalisations that exporters spell out as chains of operations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from ..rewriting import replace, splat_of
 
 @dataclass
 class _Normalized:
-    """d over the root of the mean of d * d, where d is x, or x minus its mean if `centred`."""
+    """A match of d / sqrt(mean(d * d) + epsilon), where d is x, or x - mean(x) if `centred`."""
 
     x: SSAValue
     axis: int
@@ -24,12 +24,13 @@ class _Normalized:
 
 
 def _binary(value: SSAValue, kind: BinaryKind) -> nn.BinaryOp | None:
+    """Return the operation that computes `value` if it is a binary of this kind, else None."""
     owner = value.owner
     return owner if isinstance(owner, nn.BinaryOp) and owner.kind.data is kind else None
 
 
 def _mean(value: SSAValue) -> nn.ReduceOp | None:
-    """The operation that computes a value, if it is a mean over trailing dimensions."""
+    """Return the mean over trailing dimensions that computes `value`, else None."""
     owner = value.owner
     if not isinstance(owner, nn.ReduceOp) or owner.kind.data is not ReduceKind.MEAN:
         return None
@@ -39,7 +40,7 @@ def _mean(value: SSAValue) -> nn.ReduceOp | None:
 
 
 def _divided_by_root(value: SSAValue) -> tuple[SSAValue, SSAValue] | None:
-    """The d and v of d / sqrt(v), also as a product with rsqrt(v)."""
+    """Return the d and v of d / sqrt(v) or d * rsqrt(v), else None."""
     if quotient := _binary(value, BinaryKind.DIV):
         root = quotient.b.owner
         if isinstance(root, nn.UnaryOp) and root.kind.data is UnaryKind.SQRT:
@@ -147,7 +148,7 @@ class Softmax(RewritePattern):
 
 
 def _reduced(value: SSAValue, kind: ReduceKind) -> nn.ReduceOp | None:
-    """The reduction of this kind that computes a value, if its result keeps all axes."""
+    """Return the reduction of this kind that computes `value` if it keeps all axes, else None."""
     owner = value.owner
     if isinstance(owner, nn.ReduceOp) and owner.kind.data is kind and owner.keepdims is not None:
         return owner

@@ -1,4 +1,4 @@
-"""Conversions between floats and their quantised values that cancel out."""
+"""Quantise and dequantise pairs that cancel out."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ..rewriting import forward
 
 
 def _is_same(a: SSAValue, b: SSAValue) -> bool:
-    """Whether two values are one, or equal inline constants of one type."""
+    """Return whether two values are the same, or equal inline constants of one type."""
     if a is b:
         return True
     first, second = nn.constant_value(a), nn.constant_value(b)
@@ -22,10 +22,10 @@ def _is_same(a: SSAValue, b: SSAValue) -> bool:
 
 
 class QuantizeOfDequantize(RewritePattern):
-    """quantize(dequantize(q)) is q, if scale and zero point are the same.
+    """quantize(dequantize(q)) is q if scale and zero point are equal.
 
-    The quotient of (n * scale) / scale differs from n, which has 17 bits at most, by less than half
-    a step, so it rounds to n. Halves are too short for that.
+    (n * scale) / scale differs by less than half a step from n, which has at most 17 bits, so it
+    rounds to n. Half precision is too short for that.
     """
 
     @op_type_rewrite_pattern

@@ -1,4 +1,4 @@
-"""Reshapes and transposes that cancel, merge or move nothing."""
+"""Reshapes and transposes that cancel, merge or move no data."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ class SimpleExpand(RewritePattern):
 
 
 class BroadcastsItself(RewritePattern):
-    """Elementwise operations broadcast without an expand of their operands."""
+    """Elementwise operations broadcast their operands, so an expand before one is redundant."""
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
         operands = [v.owner.x if isinstance(v.owner, nn.ExpandOp) else v for v in op.operands]
@@ -112,10 +112,10 @@ class UnitReduce(RewritePattern):
 
 
 class UnaryBeforeTranspose(RewritePattern):
-    """f(transpose(x)) is transpose(f(x)), so that the kernel that computes x applies f to it.
+    """f(transpose(x)) is transpose(f(x)), so that f can be fused into the kernel of x.
 
-    Reshapes before the transpose are moved after f, too. Not where others read the transpose or a
-    reshape: they would need another one.
+    Reshapes before the transpose move behind f, too. The pattern does not apply if the transpose or
+    a reshape has other users, since they would need a second copy.
     """
 
     def match_and_rewrite(self, op: Operation, rewriter: PatternRewriter, /) -> None:
@@ -139,7 +139,7 @@ class UnaryBeforeTranspose(RewritePattern):
 
 
 def _on(op: Operation, operand: SSAValue, result: TensorType[Attribute]) -> Operation:
-    """The same operation on another operand."""
+    """Return a copy of `op` with another operand and result type."""
     return type(op).create(
         operands=[operand],
         properties=dict(op.properties),

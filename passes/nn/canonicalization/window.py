@@ -1,4 +1,4 @@
-"""Padding that convolutions and pools do themselves, and pools of single elements."""
+"""Padding that convolutions and pools can apply themselves, and pools of single elements."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from ..rewriting import forward, replace
 
 
 def _spatial_pads(pad: nn.PadOp) -> tuple[int, ...] | None:
-    """The pads of the spatial dimensions, if the pad adds constants to those alone."""
+    """Return the pads of a constant pad that pads spatial dimensions only, else None.
+
+    The result has the low pads of all spatial dimensions, then the high pads.
+    """
     low, high = ints(pad.low), ints(pad.high)
     spatial = (*low[2:], *high[2:])
     if pad.mode.data is not PadMode.CONSTANT or any((*low[:2], *high[:2])):
@@ -29,7 +32,7 @@ def _sum(a: tuple[int, ...], b: tuple[int, ...]) -> list[int]:
 
 
 class PadIntoConv(RewritePattern):
-    """A convolution pads with zeros itself."""
+    """A zero pad before a convolution becomes the convolution's own padding."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:
@@ -53,7 +56,10 @@ class PadIntoConv(RewritePattern):
 
 
 class PadIntoPool(RewritePattern):
-    """A maximum pads with the lowest number itself, an average that counts its padding with 0."""
+    """A pad before a pool becomes the pool's own padding.
+
+    Max pools pad with the lowest number; averages that count their padding, with 0.
+    """
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.PoolOp, rewriter: PatternRewriter, /) -> None:
@@ -87,7 +93,7 @@ class PadIntoPool(RewritePattern):
 
 
 def _lowest(value: SSAValue) -> int | float:
-    """The lowest finite number of a tensor's element type."""
+    """Return the lowest finite number of a tensor's element type."""
     dtype = nn.numpy_dtype(nn.tensor_type(value).element_type)
     return np.finfo(dtype).min.item() if dtype.kind == "f" else np.iinfo(dtype).min
 

@@ -20,7 +20,7 @@ Transform: TypeAlias = Callable[[Array], Array]
 """Rearranges the numbers of an nn array for CLML."""
 
 
-def given(value: T | None, sentence: str) -> T:
+def expect(value: T | None, sentence: str) -> T:
     """The value, which must not be None; raises a VerifyException otherwise."""
     if value is None:
         raise VerifyException(sentence)
@@ -48,7 +48,7 @@ def borders(pads: Sequence[int]) -> tuple[int, int, int, int]:
     return top, left, bottom, right
 
 
-class Builder(ABC):
+class CommandBuilder(ABC):
     """Adds commands, and maps nn values to CLML tensors.
 
     Each method raises a VerifyException, one sentence, if CLML cannot compute its argument.

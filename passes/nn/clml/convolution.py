@@ -12,7 +12,7 @@ from ....dialects import clml, nn
 from ....dialects.clml import Activation, ConvMode, Shape
 from ....dialects.inferred import require
 from ....dialects.nn import Array, ints, shape_of
-from .builder import Builder, borders, plane, require_constant, sizes_of
+from .builder import CommandBuilder, borders, plane, require_constant, sizes_of
 
 
 def activation_of(op: Operation) -> Activation | None:
@@ -28,7 +28,7 @@ def activation_of(op: Operation) -> Activation | None:
             return None
 
 
-class _Window(TypedDict):
+class _WindowProperties(TypedDict):
     mode: ConvMode
     strides: Sequence[int]
     dilations: Sequence[int]
@@ -42,12 +42,12 @@ class _Convolution:
     x: SSAValue
     w: SSAValue
     b: SSAValue | None
-    window: _Window
+    window: _WindowProperties
     sizes: Shape
     """Of the result."""
 
 
-def convolution(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+def convolution(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """`nn.conv`, ordinary or depthwise, and the operations fused with it."""
     conv = ops[0]
     assert isinstance(conv, nn.ConvOp)
@@ -79,7 +79,7 @@ def convolution(ops: Sequence[Operation], builder: Builder) -> SSAValue:
     )
 
 
-def transposed_convolution(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+def transposed_convolution(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """`nn.conv_transpose`, and what follows it.
 
     Rows and columns of `output_padding` are results that `pads` cut off otherwise, so that they are
@@ -121,11 +121,11 @@ def _swap_channels(w: Array) -> Array:
     return w.swapaxes(0, 1)
 
 
-def _bias(b: SSAValue | None, channels: int, builder: Builder) -> SSAValue | None:
+def _bias(b: SSAValue | None, channels: int, builder: CommandBuilder) -> SSAValue | None:
     return None if b is None else builder.weight(b, (1, channels, 1, 1))
 
 
-def _with_tail(conv: _Convolution, tail: Sequence[Operation], builder: Builder) -> SSAValue:
+def _with_tail(conv: _Convolution, tail: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """The command that computes a convolution and the operations fused with it."""
     norm = next((op for op in tail if isinstance(op, nn.BatchNormOp)), None)
     function = activation_of(tail[-1]) if tail else None
@@ -151,7 +151,7 @@ def _with_tail(conv: _Convolution, tail: Sequence[Operation], builder: Builder) 
 
 
 def statistics(
-    norm: nn.BatchNormOp, builder: Builder
+    norm: nn.BatchNormOp, builder: CommandBuilder
 ) -> tuple[SSAValue, SSAValue, SSAValue, SSAValue]:
     """Mean, variance, scale and bias of a batch normalisation, in CLML's order."""
     sizes: Shape = (1, shape_of(norm.x)[1], 1, 1)
@@ -162,7 +162,7 @@ def statistics(
     return mean, variance, builder.weight(norm.scale, sizes), builder.weight(norm.bias, sizes)
 
 
-def batch_norm(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+def batch_norm(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """`nn.batch_norm` alone."""
     (norm,) = ops
     assert isinstance(norm, nn.BatchNormOp)

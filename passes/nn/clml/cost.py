@@ -20,7 +20,7 @@ RATES = {unit: f"clml_{unit}_mads_per_nanosecond" for unit in clml.Unit}
 
 
 @dataclass(frozen=True)
-class Load:
+class CommandWork:
     """The work of a command."""
 
     terms: int
@@ -44,13 +44,13 @@ class CommandCosts:
 
     def command(self, command: MLOp) -> float:
         """The time of one command."""
-        return self.time(load_of(command))
+        return self.time(work_of_command(command))
 
     def copy(self, size: int) -> float:
         """The time of a copy of a tensor of `size` bytes into another layout."""
-        return self.time(Load(0, RATES[clml.Unit.CONVOLUTION], 2 * size))
+        return self.time(CommandWork(0, RATES[clml.Unit.CONVOLUTION], 2 * size))
 
-    def time(self, load: Load) -> float:
+    def time(self, load: CommandWork) -> float:
         """The time of a command with this work."""
         facts = self.facts
         rate = 1e3 * getattr(facts, load.rate) * self.target.compute_units
@@ -58,7 +58,7 @@ class CommandCosts:
         return facts.clml_launch_microseconds + load.terms / rate + moved
 
 
-def load_of(command: MLOp) -> Load:
+def work_of_command(command: MLOp) -> CommandWork:
     """The work of a command."""
     size = sum(ml_tensor(value).bytes for value in (*command.operands, *command.results))
-    return Load(command.multiply_adds, RATES[command.unit], size)
+    return CommandWork(command.multiply_adds, RATES[command.unit], size)

@@ -11,7 +11,7 @@ from ....dialects import clml, nn
 from ....dialects.clml import Activation, Shape
 from ....dialects.inferred import require
 from ....dialects.nn import Array, shape_of
-from .builder import Builder, given, sizes_of
+from .builder import CommandBuilder, expect, sizes_of
 from .convolution import activation_of
 
 _UNARY = {
@@ -22,11 +22,11 @@ _UNARY = {
 }
 
 
-def activation(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+def activation(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """`nn.unary`, if CLML has the function; silu becomes a product with the sigmoid."""
     (op,) = ops
     assert isinstance(op, nn.UnaryOp)
-    function = given(
+    function = expect(
         _UNARY.get(op.kind.data),
         f"CLML has the functions {', '.join(_UNARY)}, not {op.kind.data}",
     )
@@ -38,7 +38,7 @@ def activation(ops: Sequence[Operation], builder: Builder) -> SSAValue:
     return y
 
 
-def clip(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+def clip(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """`nn.clip`; one with the bounds of relu or relu6 becomes that activation."""
     (op,) = ops
     assert isinstance(op, nn.ClipOp)
@@ -48,12 +48,12 @@ def clip(ops: Sequence[Operation], builder: Builder) -> SSAValue:
     if function is not None:
         return builder.add(clml.ActivationOp(x, result, activation=function))
     low, high = (
-        given(bound, "CLML's clip has two bounds, this one has not") for bound in op.bounds()
+        expect(bound, "CLML's clip has two bounds, this one has not") for bound in op.bounds()
     )
     return builder.add(clml.ClipOp(x, result, minimum=low, maximum=high))
 
 
-def binary(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+def binary(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """`nn.binary` of two tensors; constants are broadcast at compile time."""
     (op,) = ops
     assert isinstance(op, nn.BinaryOp)
@@ -102,8 +102,8 @@ def per_channel(op: Operation) -> SSAValue | None:
         return None
     if not isinstance(c.owner, nn.ConstantOp) or x.type != op.result.type:
         return None
-    shape, given = shape_of(x), shape_of(c)
-    aligned = (1,) * (len(shape) - len(given)) + given
+    shape, constant_shape = shape_of(x), shape_of(c)
+    aligned = (1,) * (len(shape) - len(constant_shape)) + constant_shape
     varies = [i for i, size in enumerate(aligned) if size != 1]
     return c if varies in ([], [1]) else None
 
@@ -118,13 +118,13 @@ def is_shift(op: Operation, scale: Operation) -> bool:
     return per_channel(op) is not None and per_channel(scale) is not None
 
 
-def scale_and_shift(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+def scale_and_shift(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """A scale and a shift per channel, or one of both, as a batch normalisation of mean 0 and
     variance 1. Its constants are vectors; those of binary commands would be whole tensors.
     """
     first = ops[0]
     assert isinstance(first, nn.BinaryOp)
-    constants = [given(per_channel(op), "this is no function of each channel") for op in ops]
+    constants = [expect(per_channel(op), "this is no function of each channel") for op in ops]
     x = builder.read(first.b if first.a is constants[0] else first.a)
     channels = shape_of(first.result)[1]
     dtype = nn.numpy_dtype(nn.tensor_type(first.result).element_type)
@@ -153,7 +153,7 @@ def scale_and_shift(ops: Sequence[Operation], builder: Builder) -> SSAValue:
     return builder.add(clml.BatchNormOp(x, mean, variance, scale, bias, result, epsilon=0.0))
 
 
-def softmax(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+def softmax(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """`nn.softmax` along an axis that can be seen as the channels."""
     (op,) = ops
     assert isinstance(op, nn.SoftmaxOp)

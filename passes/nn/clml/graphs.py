@@ -16,14 +16,14 @@ from ....weights import Weights
 from ..offload.calls import replace_region
 from ..offload.matches import inputs_of
 from ..offload.regions import Region
-from .builder import Builder, Transform, sizes_of, tensor_type
+from .builder import CommandBuilder, Transform, sizes_of, tensor_type
 from .matching import CLMLMatch
 
 _Forms = dict[Layout, SSAValue]
 """The tensors that hold the same elements in different layouts."""
 
 
-class _Writer(Builder):
+class _Writer(CommandBuilder):
     """The body of one graph while it grows."""
 
     def __init__(self, weights: Weights) -> None:

@@ -12,7 +12,7 @@ from ....dialects import clml, nn
 from ....dialects.clml import Layout, Shape
 from ....dialects.inferred import require
 from ....dialects.nn import Array, shape_of
-from .builder import Builder, require_constant, sizes_of
+from .builder import CommandBuilder, require_constant, sizes_of
 
 
 def is_bias(op: Operation, product: Operation) -> bool:
@@ -32,7 +32,7 @@ def _matrix(value: SSAValue, transposed: bool) -> tuple[int, int]:
     return (columns, rows) if transposed else (rows, columns)
 
 
-def fully_connected(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+def fully_connected(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """`nn.matmul` of one row by constants, with the bias added to it."""
     op = ops[0]
     assert isinstance(op, nn.MatmulOp)
@@ -84,7 +84,7 @@ def is_alone(ops: Sequence[Operation]) -> bool:
     )
 
 
-def gemm(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+def gemm(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """`nn.matmul` of two matrices."""
     (op,) = ops
     assert isinstance(op, nn.MatmulOp)

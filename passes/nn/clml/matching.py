@@ -18,7 +18,7 @@ from ....dialects.nn import Array
 from ....weights import Weights
 from ...locations import op_name
 from ..offload.matches import Match, Matches, inputs_of
-from .builder import Builder, Transform, require_constant, tensor_type
+from .builder import CommandBuilder, Transform, require_constant, tensor_type
 from .patterns import PATTERNS, Pattern
 
 
@@ -35,7 +35,7 @@ class CLMLMatch(Match):
     """The arithmetic of commands that add up."""
 
 
-class _Trial(Builder):
+class _Trial(CommandBuilder):
     """Builds detached commands on made-up tensors, so that verifiers can judge them."""
 
     def __init__(self, version: int, weights: Weights) -> None:

@@ -12,7 +12,7 @@ from ....dialects.clml import PadMode
 from ....dialects.inferred import require
 from ....dialects.nn import CoordinateMode, floats, ints, number, shape_of
 from ....dialects.nn.evaluation.resize import nearest_positions
-from .builder import Builder, given, sizes_of
+from .builder import CommandBuilder, expect, sizes_of
 
 _PADS = {
     nn.PadMode.CONSTANT: PadMode.CONSTANT,
@@ -23,7 +23,7 @@ _PADS = {
 _CORNERS = {CoordinateMode.ALIGN_CORNERS: True, CoordinateMode.ASYMMETRIC: False}
 
 
-def reshape(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+def reshape(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """`nn.reshape`; it takes no command if only trailing ones appear or disappear."""
     (op,) = ops
     assert isinstance(op, nn.ReshapeOp)
@@ -31,7 +31,7 @@ def reshape(ops: Sequence[Operation], builder: Builder) -> SSAValue:
     return builder.shaped(x, sizes_of(shape_of(op.result)))
 
 
-def concat(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+def concat(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """`nn.concat` of channels."""
     (op,) = ops
     assert isinstance(op, nn.ConcatOp)
@@ -42,11 +42,11 @@ def concat(ops: Sequence[Operation], builder: Builder) -> SSAValue:
     return builder.add(clml.ConcatOp(inputs, result))
 
 
-def pad(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+def pad(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """`nn.pad` of H and W."""
     (op,) = ops
     assert isinstance(op, nn.PadOp)
-    mode = given(
+    mode = expect(
         _PADS.get(op.mode.data),
         f"CLML pads constant, reflect and by one edge, not {op.mode.data}",
     )
@@ -66,7 +66,7 @@ def pad(ops: Sequence[Operation], builder: Builder) -> SSAValue:
     return builder.add(clml.PadOp(x, result, mode=mode, pads=amounts))
 
 
-def depth_to_space(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+def depth_to_space(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """`nn.depth_to_space` of mode DCR."""
     (op,) = ops
     assert isinstance(op, nn.DepthToSpaceOp)
@@ -77,7 +77,7 @@ def depth_to_space(ops: Sequence[Operation], builder: Builder) -> SSAValue:
     return builder.add(clml.DepthToSpaceOp(x, result, block=op.block.value.data))
 
 
-def resize(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+def resize(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """`nn.resize` of H and W: linear with aligned corners or asymmetric coordinates, or nearest if
     each element becomes a square of copies.
     """
@@ -87,7 +87,7 @@ def resize(ops: Sequence[Operation], builder: Builder) -> SSAValue:
     if mode is nn.ResizeMode.NEAREST:
         return _repeat(op, builder)
     require(mode is nn.ResizeMode.LINEAR, f"CLML resizes bilinearly, not by mode {mode}")
-    corners = given(
+    corners = expect(
         _CORNERS.get(coordinates),
         f"CLML resizes with the coordinates {' or '.join(_CORNERS)}, not {coordinates}",
     )
@@ -107,7 +107,7 @@ def resize(ops: Sequence[Operation], builder: Builder) -> SSAValue:
     return builder.add(clml.ResizeBilinearOp(x, result, align_corners=corners))
 
 
-def _repeat(op: nn.ResizeOp, builder: Builder) -> SSAValue:
+def _repeat(op: nn.ResizeOp, builder: CommandBuilder) -> SSAValue:
     """A nearest resize that makes a square of each element: the channels concatenated with
     themselves once per element of the square, then moved to the plane.
     """

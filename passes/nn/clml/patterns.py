@@ -10,9 +10,9 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects import nn
 from . import convolution, elementwise, linear, movement, pooling
-from .builder import Builder
+from .builder import CommandBuilder
 
-Build: TypeAlias = Callable[[Sequence[Operation], Builder], SSAValue]
+Build: TypeAlias = Callable[[Sequence[Operation], CommandBuilder], SSAValue]
 """Adds the commands for the operations of a match; returns the tensor of the last one's result."""
 
 Tail: TypeAlias = Callable[[Operation, Operation], bool]

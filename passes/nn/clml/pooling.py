@@ -9,7 +9,7 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects import clml, nn
 from ....dialects.inferred import require
 from ....dialects.nn import PoolKind, ints, shape_of
-from .builder import Builder, borders, given, plane, sizes_of
+from .builder import CommandBuilder, borders, expect, plane, sizes_of
 
 _REDUCTIONS = {nn.ReduceKind.MAX: PoolKind.MAX, nn.ReduceKind.MEAN: PoolKind.AVERAGE}
 
@@ -25,7 +25,7 @@ def pads_first(ops: Sequence[Operation]) -> bool:
     )
 
 
-def pool(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+def pool(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """`nn.pool`.
 
     The last window of `ceil_mode` reaches beyond the padding. More padding there changes nothing,
@@ -70,11 +70,11 @@ def pool(ops: Sequence[Operation], builder: Builder) -> SSAValue:
     )
 
 
-def reduction(ops: Sequence[Operation], builder: Builder) -> SSAValue:
+def reduction(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """`nn.reduce` of H, W or both: a window of the whole plane."""
     (op,) = ops
     assert isinstance(op, nn.ReduceOp)
-    kind = given(
+    kind = expect(
         _REDUCTIONS.get(op.kind.data),
         f"CLML reduces to maxima and means (global pools), not {op.kind.data}",
     )

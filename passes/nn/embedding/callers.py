@@ -27,7 +27,7 @@ def replace_calls(calls: Iterable[func.CallOp], programs: Mapping[str, cl.Progra
     """
     tensors: dict[Operation, None] = {}
     for call in calls:
-        run = _Run(programs[call.callee.root_reference.data], call.arguments, tensors)
+        run = _ProgramRun(programs[call.callee.root_reference.data], call.arguments, tensors)
         for op in run.ops:
             op.location = call.location
         run.command.attributes |= call.attributes
@@ -54,12 +54,12 @@ def wrapper(network: func.FuncOp, program: cl.ProgramOp) -> func.FuncOp:
     block = function.body.block
     for new, old in zip(block.args, network.body.block.args, strict=True):
         new.name_hint = old.name_hint
-    run = _Run(program, block.args, ())
+    run = _ProgramRun(program, block.args, ())
     block.add_ops([*run.ops, func.ReturnOp(*run.results)])
     return function
 
 
-class _Run:
+class _ProgramRun:
     """The operations that run a program over tensors."""
 
     def __init__(

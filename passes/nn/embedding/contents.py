@@ -30,7 +30,7 @@ _LOWERED = cl.KernelOp | cl.ProgramOp | nn.KernelOp | tir.FuncOp | OffloadGraphO
 
 
 @dataclass(frozen=True)
-class Contents:
+class ModuleContents:
     """The operations of a module, sorted by whose they are."""
 
     networks: dict[str, func.FuncOp] = field(default_factory=dict[str, func.FuncOp])
@@ -63,13 +63,13 @@ class Contents:
             yield from _in_scope(op)
 
 
-def checked_contents(module: ModuleOp, callers: Collection[Operation] = ()) -> Contents:
+def checked_contents(module: ModuleOp, callers: Collection[Operation] = ()) -> ModuleContents:
     """Return the contents of a module whose networks can be lowered; `callers` will be networks.
 
     Raises CloptError for a marked function that is no network, for networks in a nested module, and
     for a use of a network that could not become a run of its program.
     """
-    contents = Contents()
+    contents = ModuleContents()
     contents.names.update(name for op in module.ops if (name := symbol_name(op)) is not None)
     for op in module.ops:
         if isinstance(op, func.FuncOp) and (nn.is_network(op) or nn.is_marked_network(op)):

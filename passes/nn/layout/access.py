@@ -20,7 +20,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from ....dialects import nn
 from ....dialects.tir.affine import linear, simplify
 from ....dialects.tir.expressions import used_dims, with_dims
-from ..lowering.reads import Read, reads_of
+from ..lowering.reads import OperandRead, reads_of
 
 # A tile of 4 columns by 4 lanes by 3 taps loads 24 elements for 192 multiply-adds; a tile of 16
 # columns of a matrix product has the same ratio.
@@ -32,7 +32,7 @@ SCATTERED = 2
 
 
 @dataclass(frozen=True)
-class Access:
+class OperandAccess:
     """The reads of one operand, in elements, for the whole result."""
 
     reads: float
@@ -45,28 +45,28 @@ class Access:
     guarded: bool = False
     """Whether reads may fall outside of the operand, where they give zero."""
 
-    def apart(self) -> Access:
+    def apart(self) -> OperandAccess:
         """The same reads when the lanes read unrelated elements."""
-        return Access(self.reads, None, False, frozenset(), self.guarded)
+        return OperandAccess(self.reads, None, False, frozenset(), self.guarded)
 
-    def joined(self, other: Access) -> Access:
+    def joined(self, other: OperandAccess) -> OperandAccess:
         """The reads of one value by two operands of the kernel."""
         reads, guarded = self.reads + other.reads, self.guarded or other.guarded
         walked = self.walked & other.walked
         if (self.axis, self.same) == (other.axis, other.same):
-            return Access(reads, self.axis, self.same, walked, guarded)
+            return OperandAccess(reads, self.axis, self.same, walked, guarded)
         for a, b in ((self, other), (other, self)):
             if a.same and b.axis is not None:
-                return Access(reads, b.axis, False, walked, guarded)
-        return Access(reads, None, False, frozenset(), guarded)
+                return OperandAccess(reads, b.axis, False, walked, guarded)
+        return OperandAccess(reads, None, False, frozenset(), guarded)
 
 
 def operand_accesses(
     ops: Sequence[Operation], result: SSAValue, lane: int, lanes: int
-) -> dict[SSAValue, Access]:
+) -> dict[SSAValue, OperandAccess]:
     """The reads of each value by a kernel of `ops`, its lanes along axis `lane` of `result`."""
     shape = nn.shape_of(result)
-    found = {result: Access(nn.count(shape), lane if lane < len(shape) else None)}
+    found = {result: OperandAccess(nn.count(shape), lane if lane < len(shape) else None)}
     for op in reversed(ops):
         for value in op.results:
             access = found.get(value)
@@ -78,10 +78,10 @@ def operand_accesses(
     return found
 
 
-def _steps(op: Operation, access: Access, lanes: int) -> list[Access]:
+def _steps(op: Operation, access: OperandAccess, lanes: int) -> list[OperandAccess]:
     """The accesses of the operands of an operation, given the access of its result."""
     shape = nn.shape_of(op.results[0])
-    found: dict[int, Access] = {}
+    found: dict[int, OperandAccess] = {}
     for read in reads_of(op):
         step = _step(read, access, shape, lanes)
         if (before := found.get(read.operand)) is not None:
@@ -103,7 +103,7 @@ def contraction_lane(op: nn.NNOp) -> int:
 
 
 @dataclass(frozen=True)
-class Term:
+class ContractedAxis:
     """The loop over terms that both operands of a contraction walk."""
 
     axes: tuple[int, int]
@@ -113,20 +113,20 @@ class Term:
     """Whether the loop walks all of the first operand's axis, and not one of several groups."""
 
 
-def shared_terms(op: nn.NNOp, lanes: int) -> list[Term]:
+def shared_terms(op: nn.NNOp, lanes: int) -> list[ContractedAxis]:
     """The loops over terms that the two operands of a contraction walk along an axis."""
     reads = reads_of(op)
     a, b = (next((r for r in reads if r.operand == i), None) for i in (0, 1))
     if a is None or b is None:
         return []
     shape = nn.shape_of(op.results[0])
-    found: list[Term] = []
+    found: list[ContractedAxis] = []
     for loop in a.loops:
         first, second = (_neighbours(read, loop, shape, lanes)[0] for read in (a, b))
         if first is not None and second is not None:
             extent = a.extents[loop] or 1
             is_whole = nn.shape_of(op.operands[0])[first] == extent
-            found.append(Term((first, second), extent, is_whole))
+            found.append(ContractedAxis((first, second), extent, is_whole))
     return found
 
 
@@ -140,17 +140,21 @@ def lanes_meet(op: nn.NNOp, lanes: int) -> bool:
     return shape[lane] == 1 or all(same or axis is not None for axis, same in found)
 
 
-def _step(read: Read, access: Access, shape: tuple[int, ...], lanes: int) -> Access:
+def _step(
+    read: OperandRead, access: OperandAccess, shape: tuple[int, ...], lanes: int
+) -> OperandAccess:
     reads = access.reads * read.times / max(nn.count(shape), 1)
     axis, same = None, access.same
     if access.axis is not None:
         axis, same = _neighbours(read, access.axis, shape, lanes)
     walked = {_neighbours(read, i, shape, lanes)[0] for i in (*access.walked, *read.loops)}
     guarded = access.guarded or read.guarded
-    return Access(reads, axis, same, frozenset(i for i in walked if i is not None), guarded)
+    return OperandAccess(reads, axis, same, frozenset(i for i in walked if i is not None), guarded)
 
 
-def _tiled(op: nn.NNOp, accesses: Sequence[Access], result: Access, lanes: int) -> list[Access]:
+def _tiled(
+    op: nn.NNOp, accesses: Sequence[OperandAccess], result: OperandAccess, lanes: int
+) -> list[OperandAccess]:
     """The accesses of a contraction, which computes tiles of its result.
 
     Its lanes are neighbours in the second operand, and a tile shares what it loads.
@@ -158,10 +162,10 @@ def _tiled(op: nn.NNOp, accesses: Sequence[Access], result: Access, lanes: int) 
     if len(accesses) < 2:
         return [result.apart() for _ in accesses]
     a, b, *rest = accesses
-    scattered = Access(a.reads / SCATTERED, guarded=a.guarded)
+    scattered = OperandAccess(a.reads / SCATTERED, guarded=a.guarded)
     if result.axis != contraction_lane(op) or b.axis is None:
         apart = [result.apart() for _ in rest]
-        return [scattered, Access(b.reads / SCATTERED, guarded=b.guarded), *apart]
+        return [scattered, OperandAccess(b.reads / SCATTERED, guarded=b.guarded), *apart]
     terms = shared_terms(op, lanes)
     walked = [frozenset(term.axes[i] for term in terms) for i in (0, 1)]
     if a.same and terms:
@@ -173,7 +177,7 @@ def _tiled(op: nn.NNOp, accesses: Sequence[Access], result: Access, lanes: int) 
 
 @lru_cache(maxsize=65536)
 def _neighbours(
-    read: Read, value: int, shape: tuple[int, ...], lanes: int
+    read: OperandRead, value: int, shape: tuple[int, ...], lanes: int
 ) -> tuple[int | None, bool]:
     """The axis along which a read finds neighbours, and whether it finds one element.
 

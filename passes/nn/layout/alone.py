@@ -9,7 +9,7 @@ from xdsl.ir import Block, Region, SSAValue
 from ....dialects import cl, nn, tir
 from ..fuse import Group, is_literal
 from .candidates import Candidate
-from .carry_out import Kernel, Kernels, carry_out, is_packed
+from .carry_out import GroupKernels, KernelLayouts, carry_out, is_packed
 from .measured import Variant
 
 _BORDER = "the border of a kernel alone"
@@ -26,14 +26,14 @@ def network_of(variant: Variant, target: cl.Target) -> ModuleOp:
     function = _function(variant)
     block = function.body.block
     ops = [op for op in block.ops if not isinstance(op, nn.ConstantOp | func.ReturnOp)]
-    kernel = Kernel(
+    kernel = KernelLayouts(
         Candidate(variant.result),
         list(variant.operands),
         is_packed(target, work, [*variant.operands, variant.result]),
     )
     module = ModuleOp([function])
     cl.set_target(module, target)
-    carry_out(function, [Kernels(Group(ops), [kernel])], target)
+    carry_out(function, [GroupKernels(Group(ops), [kernel])], target)
     mark_borders(function)
     nn.name_parameters(function)
     return module

@@ -18,15 +18,15 @@ from .candidates import PLAIN, Candidate
 from .images import argument_layouts, result_layouts
 from .kernels import Work, work_lane, works_of_group
 from .offload import OffloadProblem, Writer, rest_of
-from .problem import LayoutProblem, Variable, readable_by
+from .problem import LayoutProblem, LayoutVariable, readable_by
 from .solver import Solution
 
-_Held: TypeAlias = Mapping[SSAValue, tuple[Variable, Candidate]]
+_Held: TypeAlias = Mapping[SSAValue, tuple[LayoutVariable, Candidate]]
 """Values that kernels of ours can read: the layouts in which each may lie, and that of its own."""
 
 
 @dataclass(frozen=True)
-class Kernel:
+class KernelLayouts:
     """The layouts of one kernel's result and operands."""
 
     result: Candidate
@@ -36,14 +36,14 @@ class Kernel:
 
 
 @dataclass(frozen=True)
-class Kernels:
+class GroupKernels:
     """A group of operations, and the kernels that it becomes: one for each result with a use."""
 
     group: Group
-    kernels: Sequence[Kernel]
+    kernels: Sequence[KernelLayouts]
 
 
-def kernels_of_layouts(problem: LayoutProblem, solution: Solution) -> list[Kernels]:
+def kernels_of_layouts(problem: LayoutProblem, solution: Solution) -> list[GroupKernels]:
     """The kernels of a choice of layouts."""
     held = {
         value: (variable, variable.candidates[solution.choice[variable.number]])
@@ -52,16 +52,16 @@ def kernels_of_layouts(problem: LayoutProblem, solution: Solution) -> list[Kerne
     return [_kernels(problem, group, works_of_group(group), held) for group in problem.groups]
 
 
-def kernels_of_both(problem: OffloadProblem, solution: Solution) -> list[Kernels]:
+def kernels_of_both(problem: OffloadProblem, solution: Solution) -> list[GroupKernels]:
     """The kernels that a choice of writers and layouts leaves us."""
     layouts = problem.layouts
-    held: dict[SSAValue, tuple[Variable, Candidate]] = {}
+    held: dict[SSAValue, tuple[LayoutVariable, Candidate]] = {}
     for value, variable in problem.variables.items():
         layout = problem.state_of(solution, value).layout
         if layout is not None:
             source = replace(layouts.variables[value], candidates=variable.layouts)
             held[value] = source, variable.layouts[layout]
-    found: list[Kernels] = []
+    found: list[GroupKernels] = []
     for group in layouts.groups:
         works = works_of_group(group)
         value = works[0].result
@@ -79,15 +79,19 @@ def kernels_of_both(problem: OffloadProblem, solution: Solution) -> list[Kernels
     return found
 
 
-def _kernels(problem: LayoutProblem, group: Group, works: Iterable[Work], held: _Held) -> Kernels:
-    return Kernels(group, [_kernel(problem, work, held) for work in works])
+def _kernels(
+    problem: LayoutProblem, group: Group, works: Iterable[Work], held: _Held
+) -> GroupKernels:
+    return GroupKernels(group, [_kernel(problem, work, held) for work in works])
 
 
-def _kernel(problem: LayoutProblem, work: Work, held: _Held) -> Kernel:
+def _kernel(problem: LayoutProblem, work: Work, held: _Held) -> KernelLayouts:
     _, result = held[work.result]
     reads = {value: _read(problem, work, held, value) for value in work.inputs if value in held}
     operands = [reads.get(value) for value in work.inputs]
-    return Kernel(result, operands, is_packed(problem.target, work, [*operands, result.layout]))
+    return KernelLayouts(
+        result, operands, is_packed(problem.target, work, [*operands, result.layout])
+    )
 
 
 def is_packed(target: cl.Target, work: Work, layouts: Layouts) -> bool:
@@ -112,7 +116,9 @@ def _read(problem: LayoutProblem, work: Work, held: _Held, operand: SSAValue) ->
     return layouts[best]
 
 
-def carry_out(function: func.FuncOp, chosen: Iterable[Kernels], target: cl.Target) -> list[str]:
+def carry_out(
+    function: func.FuncOp, chosen: Iterable[GroupKernels], target: cl.Target
+) -> list[str]:
     """Make regions of the kernels that read or write texels, with the chosen layouts; remarks.
 
     `nn.relayout` stands where a layout must change, and for constants. Kernels that stay plain stay
@@ -124,7 +130,7 @@ def carry_out(function: func.FuncOp, chosen: Iterable[Kernels], target: cl.Targe
         for op in function.body.block.ops
         if isinstance(op, nn.FusedOp | nn.RelayoutOp)
     }
-    regions: dict[nn.FusedOp, Kernel] = {}
+    regions: dict[nn.FusedOp, KernelLayouts] = {}
     for each in chosen:
         if any(kernel.is_packed for kernel in each.kernels):
             regions |= zip(outline(each.group), each.kernels, strict=True)

@@ -8,7 +8,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import cl, nn, tir
 from ....dialects.nn import LayoutAttr
-from .access import Term, lanes_meet, shared_terms
+from .access import ContractedAxis, lanes_meet, shared_terms
 from .candidates import PLAIN, Candidate, packed_axis, texture_for
 from .kernels import Work, work_lane
 
@@ -74,7 +74,7 @@ class ConstantLayouts:
         is_byte = nn.is_integer(element) and nn.numpy_dtype(element).itemsize == 1
         return is_byte and self.target.multiplies_bytes
 
-    def _by_blocks(self, op: nn.NNOp, term: Term) -> bool:
+    def _by_blocks(self, op: nn.NNOp, term: ContractedAxis) -> bool:
         """Whether the kernel reads the first operand of a contraction by blocks of terms."""
         x, axis = op.operands[0], term.axes[0]
         is_row = term.is_whole and axis == len(nn.shape_of(x)) - 1

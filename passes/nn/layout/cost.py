@@ -21,7 +21,7 @@ from xdsl.ir import SSAValue
 from ....dialects import cl, nn, tir
 from ....dialects.nn import LayoutAttr
 from ..lowering.reads import reads_of
-from .access import Access, contraction_lane, shared_terms
+from .access import OperandAccess, contraction_lane, shared_terms
 from .candidates import is_texture, packed_axis
 from .kernels import Work
 
@@ -41,7 +41,7 @@ PANEL = 64
 
 
 @dataclass(frozen=True)
-class CostModel:
+class LayoutCostModel:
     """The costs of layouts on one target."""
 
     target: cl.Target
@@ -165,7 +165,7 @@ class CostModel:
             return self.target.access_cost * self.target.image_cost
         return self.target.access_cost * (self.target.guard_cost if guarded else 1.0)
 
-    def _loads(self, access: Access, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
+    def _loads(self, access: OperandAccess, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
         """The cost of all loads of an operand, in multiply-adds."""
         packed = packed_axis(layout)
         side = len(type_.get_shape()) - 1 if packed is None else packed

@@ -10,17 +10,18 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects import nn, tir
 from ....dialects.nn import LayoutAttr
+from ....messages.explanations import Choice, ExplainedTable
 from ...locations import node_name
 from .candidates import is_texture
 from .cost import bytes_of
 from .images import argument_layouts
-from .offload import OffloadProblem, OffloadVariable, State, Writer
+from .offload import OffloadProblem, OffloadVariable, ValueState, Writer
 from .problem import LayoutProblem
 from .solver import FORBIDDEN, Solution
 
 
 @dataclass(frozen=True)
-class Transform:
+class LayoutTransform:
     """A copy of a tensor into another layout that remains in a module."""
 
     name: str
@@ -31,14 +32,14 @@ class Transform:
     """The bytes it reads and writes, tails included."""
 
 
-def layout_transforms(module: ModuleOp) -> list[Transform]:
+def layout_transforms(module: ModuleOp) -> list[LayoutTransform]:
     """The copies that only change layouts, in program order.
 
     These are `nn.relayout`s of computed values, and kernels that only reshape, since a reshape
     between packed layouts moves elements. Constants do not count: they are arranged at compile
     time.
     """
-    found: list[Transform] = []
+    found: list[LayoutTransform] = []
     for op in module.walk():
         match op:
             case nn.RelayoutOp() if not isinstance(op.x.owner, nn.ConstantOp):
@@ -54,8 +55,8 @@ def _only_reshapes(fused: nn.FusedOp) -> bool:
     return all(isinstance(op, nn.ReshapeOp | nn.YieldOp) for op in fused.body.block.ops)
 
 
-def _transform(op: Operation, source: SSAValue, target: SSAValue) -> Transform:
-    return Transform(
+def _transform(op: Operation, source: SSAValue, target: SSAValue) -> LayoutTransform:
+    return LayoutTransform(
         name_of(source) if source.name_hint else node_name(op),
         nn.shape_of(target),
         layout_text(nn.layout_of(source)),
@@ -83,7 +84,7 @@ def name_of(value: SSAValue) -> str:
     return value.name_hint or named or "?"
 
 
-def layouts_table(problem: LayoutProblem, solution: Solution) -> str:
+def layouts_table(problem: LayoutProblem, solution: Solution) -> ExplainedTable:
     """The chosen layout of each value, the next best one, and the total cost."""
     around = problem.problem.neighbours()
     rows: list[list[str]] = []
@@ -99,7 +100,7 @@ def layouts_table(problem: LayoutProblem, solution: Solution) -> str:
     return _choices(problem, [*_given(problem), *rows], solution)
 
 
-def writers_table(problem: OffloadProblem, solution: Solution) -> str:
+def writers_table(problem: OffloadProblem, solution: Solution) -> ExplainedTable:
     """The same with the writer, where that is not a kernel of ours alone."""
     around = problem.problem.neighbours()
     rows: list[list[str]] = []
@@ -114,7 +115,7 @@ def writers_table(problem: OffloadProblem, solution: Solution) -> str:
     return _choices(problem.layouts, [*_given(problem.layouts), *rows], solution)
 
 
-def _state_text(variable: OffloadVariable, state: State, name: str) -> str:
+def _state_text(variable: OffloadVariable, state: ValueState, name: str) -> str:
     """`plain`; `plain, x` where an accelerator x computes it, too; `x` where it alone holds it."""
     parts = [] if state.layout is None else [layout_text(variable.layouts[state.layout].layout)]
     if state.writer is Writer.WHOLE:
@@ -126,10 +127,13 @@ def _state_text(variable: OffloadVariable, state: State, name: str) -> str:
     return ", ".join(parts)
 
 
-def _choices(problem: LayoutProblem, rows: Sequence[Sequence[str]], solution: Solution) -> str:
+def _choices(
+    problem: LayoutProblem, rows: Sequence[Sequence[str]], solution: Solution
+) -> ExplainedTable:
     by = "measured times and the model" if problem.measured else "the model"
     exact = "nothing is cheaper" if solution.exact else "the best found"
-    return table_text(
+    return ExplainedTable(
+        Choice.LAYOUTS,
         f"layouts of {problem.function.sym_name.data}",
         ("value", "shape", "layout", "us", "next best", "us", "remark"),
         rows,
@@ -162,31 +166,17 @@ def _row(
     ]
 
 
-def transforms_table(module: ModuleOp) -> str:
+def transforms_table(module: ModuleOp) -> ExplainedTable:
     """The remaining layout transforms and the bytes that they move."""
     found = layout_transforms(module)
     rows = [
         [t.name, "x".join(map(str, t.shape)), t.source, t.target, f"{t.bytes:,}"] for t in found
     ]
     total = sum(transform.bytes for transform in found)
-    return table_text(
+    return ExplainedTable(
+        Choice.TRANSFORMS,
         "layout transforms",
         ("value", "shape", "from", "to", "bytes"),
         rows,
         f"{len(found)} layout transforms are left, which move {total:,} bytes",
     )
-
-
-def table_text(
-    title: str, columns: Sequence[str], rows: Sequence[Sequence[str]], caption: str
-) -> str:
-    """Columns as wide as their cells, with numbers aligned to the right."""
-    widths = [max(map(len, cells)) for cells in zip(columns, *rows, strict=True)]
-    lines = [title]
-    for row in (columns, *rows):
-        cells = [
-            cell.rjust(width) if column in ("us", "bytes") else cell.ljust(width)
-            for cell, width, column in zip(row, widths, columns, strict=True)
-        ]
-        lines.append("  " + "  ".join(cells).rstrip())
-    return "\n".join([*lines, caption])

@@ -12,7 +12,7 @@ from xdsl.pattern_rewriter import PatternRewriteWalker
 from ....dialects import cl, nn
 from ....weights import Weights
 from ..fuse import form_groups
-from ..tuned_forms import Convolution
+from ..tuned_forms import ConvolutionSite
 from .alone import mark_borders
 from .carry_out import carry_out, kernels_of_layouts
 from .grouping import TEXELS
@@ -20,7 +20,7 @@ from .problem import LayoutProblem
 
 
 def network_in_form(
-    convolution: Convolution, form: str, target: cl.Target, weights: Weights
+    convolution: ConvolutionSite, form: str, target: cl.Target, weights: Weights
 ) -> ModuleOp:
     """A module with a network that computes a convolution in a form, between plain values.
 
@@ -31,7 +31,7 @@ def network_in_form(
     function = _function(convolution.op)
     (op,) = (op for op in function.body.block.ops if isinstance(op, nn.ConvOp))
     chosen = {op: convolution.tiles[form]}
-    transforms = replace(convolution.transforms, weights=weights, thrift=None, chosen=chosen)
+    transforms = replace(convolution.transforms, weights=weights, budget=None, chosen=chosen)
     PatternRewriteWalker(transforms, apply_recursively=False).rewrite_region(function.body)
     module = ModuleOp([function])
     cl.set_target(module, target)

@@ -13,9 +13,9 @@ from xdsl.ir import Operation, SSAValue
 from ....dialects import nn
 from ..fuse import Group, is_literal
 from ..structure import structure
-from .access import Access, contraction_lane, is_contraction, operand_accesses
+from .access import OperandAccess, contraction_lane, is_contraction, operand_accesses
 
-_NEVER = Access(0.0)
+_NEVER = OperandAccess(0.0)
 
 _VERSION = 1
 """Of what a kernel in given layouts becomes; old records of layouts do not count for a new one."""
@@ -30,8 +30,8 @@ class Work:
     """The values that `ops` read: operands from outside of a group, or arguments of a region."""
     result: SSAValue
     contraction: nn.NNOp | None = None
-    _accesses: dict[tuple[int, int], dict[SSAValue, Access]] = field(
-        default_factory=dict[tuple[int, int], dict[SSAValue, Access]]
+    _accesses: dict[tuple[int, int], dict[SSAValue, OperandAccess]] = field(
+        default_factory=dict[tuple[int, int], dict[SSAValue, OperandAccess]]
     )
 
     def number_of(self, operand: SSAValue) -> int:
@@ -70,7 +70,7 @@ class Work:
         }
         return [v for v in (*self.inputs, self.result) if len(nn.shape_of(v)) in ranks]
 
-    def access(self, value: SSAValue, lane: int, lanes: int) -> Access:
+    def access(self, value: SSAValue, lane: int, lanes: int) -> OperandAccess:
         """Its reads of a value when `lanes` of its results lie along axis `lane`."""
         key = lane, lanes
         if key not in self._accesses:

@@ -19,7 +19,7 @@ from ....dialects import nn
 from .candidates import PLAIN, Candidate
 from .dead_ends import solve_pruned
 from .kernels import Work
-from .problem import LayoutProblem, Variable
+from .problem import LayoutProblem, LayoutVariable
 from .solver import FORBIDDEN, Problem, Solution, Table
 
 
@@ -49,7 +49,7 @@ class Offer:
 
 
 @dataclass(frozen=True)
-class State:
+class ValueState:
     """One way to hold a value: `layout` numbers its layout, None if it has none of ours."""
 
     writer: Writer
@@ -62,7 +62,7 @@ class OffloadVariable:
     """A value: the layouts in which it may lie, and its states."""
 
     layouts: list[Candidate]
-    states: list[State]
+    states: list[ValueState]
     number: int
 
     def rows(self, table: Table) -> Table:
@@ -131,7 +131,7 @@ class OffloadProblem:
         """The cost of a choice, without charges."""
         return self.problem.cost_of(solution.choice)
 
-    def state_of(self, solution: Solution, value: SSAValue) -> State:
+    def state_of(self, solution: Solution, value: SSAValue) -> ValueState:
         """The chosen state of a value."""
         variable = self.variables[value]
         return variable.states[solution.choice[variable.number]]
@@ -171,7 +171,7 @@ class OffloadProblem:
             problem.relate(a.number, b.number, np.where(both, microseconds, 0.0))
         return problem
 
-    def _add(self, value: SSAValue, variable: Variable) -> None:
+    def _add(self, value: SSAValue, variable: LayoutVariable) -> None:
         layouts = list(variable.candidates)
         if PLAIN not in layouts:
             layouts.append(PLAIN)
@@ -179,23 +179,27 @@ class OffloadProblem:
         costs = [self._alone(value, variable, layouts, state) for state in states]
         self.variables[value] = OffloadVariable(layouts, states, self.problem.add(costs))
 
-    def _states(self, value: SSAValue, ours: int, plain: int) -> Iterator[State]:
+    def _states(self, value: SSAValue, ours: int, plain: int) -> Iterator[ValueState]:
         """The states of a value, those of our kernels without an opaque copy first."""
         copied = [False, True] if value in self._wanted else [False]
         for opaque in copied:
-            yield from (State(Writer.OURS, i, opaque) for i in range(ours))
+            yield from (ValueState(Writer.OURS, i, opaque) for i in range(ours))
         if value in self.splits:
             for opaque in copied:
-                yield from (State(Writer.SPLIT, i, opaque) for i in range(ours))
+                yield from (ValueState(Writer.SPLIT, i, opaque) for i in range(ours))
         offer = self.offers.get(value)
         if offer is not None and offer.writes_opaque:
-            yield State(Writer.WHOLE, None, True)
-            yield State(Writer.WHOLE, plain, True)
+            yield ValueState(Writer.WHOLE, None, True)
+            yield ValueState(Writer.WHOLE, plain, True)
         elif offer is not None:
-            yield from (State(Writer.WHOLE, plain, opaque) for opaque in copied)
+            yield from (ValueState(Writer.WHOLE, plain, opaque) for opaque in copied)
 
     def _alone(
-        self, value: SSAValue, variable: Variable, layouts: Sequence[Candidate], state: State
+        self,
+        value: SSAValue,
+        variable: LayoutVariable,
+        layouts: Sequence[Candidate],
+        state: ValueState,
     ) -> float:
         """The cost of a state, without the kernel's reads of values that are not constant."""
         work = variable.work
@@ -215,7 +219,7 @@ class OffloadProblem:
             return cost + self._split_cost(self.splits[value], work, state.layout)
         return cost if work is None else cost + self._fixed(work)
 
-    def _copy_cost(self, value: SSAValue, state: State) -> float:
+    def _copy_cost(self, value: SSAValue, state: ValueState) -> float:
         """The cost of the copies between opaque tensors and plain buffers."""
         if state.writer is Writer.WHOLE and self.offers[value].writes_opaque:
             return 0.0 if state.layout is None else self.exports[value]
@@ -241,11 +245,11 @@ class OffloadProblem:
         read = self.layouts.detours(rest, self.crossing(offer)).min(axis=1)[0, layout]
         return offer.microseconds + float(read) + self._fixed(rest)
 
-    def crossing(self, offer: Offer) -> Variable:
+    def crossing(self, offer: Offer) -> LayoutVariable:
         """The result of the first operations of a kernel, which it leaves in a plain buffer."""
         value = offer.result
         packed = [c for c in self.layouts.candidates_for(value) if c is not PLAIN]
-        return Variable(value, [PLAIN], [PLAIN, *packed])
+        return LayoutVariable(value, [PLAIN], [PLAIN, *packed])
 
     def _relate(self, value: SSAValue, work: Work) -> None:
         result = self.variables[value]

@@ -12,10 +12,10 @@ from xdsl.ir import SSAValue
 
 from ....dialects import cl, nn
 from ....dialects.offload import OffloadCallOp
-from ...thrift import Means, Thrift
+from ...memory_budget import MemoryBudget, MemorySaving
 from ..fuse import Group
 from .candidates import PLAIN, Candidate
-from .cost import CostModel
+from .cost import LayoutCostModel
 from .images import argument_layouts, result_layouts
 from .kernels import Work, work_lane, works_of_group
 from .measured import MeasuredTimes, Variant, main_operand
@@ -28,7 +28,7 @@ _LEAST = 1e-3
 
 
 @dataclass
-class Variable:
+class LayoutVariable:
     """A value between kernels."""
 
     value: SSAValue
@@ -54,7 +54,7 @@ class LayoutProblem:
     function: func.FuncOp
     groups: Sequence[Group]
     target: cl.Target
-    thrift: Thrift | None = None
+    budget: MemoryBudget | None = None
     measured: MeasuredTimes | None = None
     """Times that replace those of the model."""
     ratio: float = 1.0
@@ -62,12 +62,14 @@ class LayoutProblem:
     is_alone: bool = False
     """Whether arguments and results lie as the kernels like them: the function is cut out of a
     network."""
-    variables: dict[SSAValue, Variable] = field(default_factory=dict[SSAValue, Variable])
+    variables: dict[SSAValue, LayoutVariable] = field(
+        default_factory=dict[SSAValue, LayoutVariable]
+    )
     works: dict[SSAValue, Work] = field(default_factory=dict[SSAValue, Work])
     problem: Problem = field(default_factory=Problem)
 
     def __post_init__(self) -> None:
-        self.tables = CostTables(CostModel(self.target, self.ratio))
+        self.tables = CostTables(LayoutCostModel(self.target, self.ratio))
         self._corrected: dict[Work, Table] = {}
         self._axes: dict[SSAValue, list[int]] = {}
         works = [work for group in self.groups for work in works_of_group(group)]
@@ -102,13 +104,15 @@ class LayoutProblem:
                         known.append(candidate)
         return returned
 
-    def _add(self, value: SSAValue, possible: list[Candidate], must_save: bool = False) -> Variable:
+    def _add(
+        self, value: SSAValue, possible: list[Candidate], must_save: bool = False
+    ) -> LayoutVariable:
         readable = possible if must_save else self.candidates_for(value)
         are_images = all(candidate.is_texture for candidate in readable)
         own = [c for c in possible if c.is_texture or not are_images]
         layouts = {candidate.layout for candidate in own}
         readable = [*own, *(c for c in readable if c.layout not in layouts)]
-        variable = Variable(value, possible, readable)
+        variable = LayoutVariable(value, possible, readable)
         variable.number = self.problem.add([0.0] * len(possible))
         self.variables[value] = variable
         return variable
@@ -141,7 +145,7 @@ class LayoutProblem:
         wanted = [*self.returned.get(value, []), *([PLAIN] if work.is_view else [])]
         layouts = {candidate.layout for candidate in possible}
         possible = [*possible, *(c for c in wanted if c.layout not in layouts)]
-        must_save = self._must(Means.LAYOUT, work)
+        must_save = self._must(MemorySaving.LAYOUT, work)
         if must_save:
             possible = smallest(type_, possible, self.target)
         variable = self._add(value, possible, must_save)
@@ -159,7 +163,7 @@ class LayoutProblem:
                 table = self.detours(work, source).min(axis=1)
                 self.problem.relate(source.number, variable.number, table)
 
-    def detours(self, work: Work, source: Variable) -> Table:
+    def detours(self, work: Work, source: LayoutVariable) -> Table:
         """The costs [layout of the operand, layout that the kernel reads, layout of the result]."""
         readable = readable_by(work, source)
         results = self.variables[work.result].candidates
@@ -170,7 +174,7 @@ class LayoutProblem:
             if work not in self._corrected:
                 self._corrected[work] = self._corrections(work, self.measured)
             reads = reads + self._corrected[work]
-        if self._must(Means.COPY, work):
+        if self._must(MemorySaving.COPY, work):
             held = [[a.layout != b.layout for b in readable] for a in source.candidates]
             transforms = transforms + FORBIDDEN * np.array(held)
         return transforms[:, :, None] + reads[None, :, :]
@@ -219,8 +223,8 @@ class LayoutProblem:
         times = np.where(np.isnan(times), wrong * model, np.minimum(times, FORBIDDEN))
         return (times - model).reshape(-1, len(self.variables[work.result].candidates))
 
-    def _must(self, means: Means, work: Work) -> bool:
-        return self.thrift is not None and self.thrift.must(means, node_of(work))
+    def _must(self, kind: MemorySaving, work: Work) -> bool:
+        return self.budget is not None and self.budget.must(kind, node_of(work))
 
 
 def median_ratio(times: Table, model: Table) -> float:
@@ -228,7 +232,7 @@ def median_ratio(times: Table, model: Table) -> float:
     return float(np.median(times / np.maximum(model, _LEAST)))
 
 
-def readable_by(work: Work, source: Variable) -> list[Candidate]:
+def readable_by(work: Work, source: LayoutVariable) -> list[Candidate]:
     """The layouts in which a kernel may read a value; plain if it is a view, which is then free."""
     add_plain = work.is_view and PLAIN not in source.readable
     return [*source.readable, PLAIN] if add_plain else source.readable

@@ -10,12 +10,12 @@ from ....dialects.cl.ops import byte_count
 from ....dialects.nn import LayoutAttr
 from ...cl.intermediates import can_view, row_pitch
 from ...locations import node_name
-from ...thrift import Means, Thrift
+from ...memory_budget import MemoryBudget, MemorySaving
 from .candidates import PLAIN, Candidate
 from .kernels import Work, works_of_group
 
 if TYPE_CHECKING:
-    from .carry_out import Kernels
+    from .carry_out import GroupKernels
     from .problem import LayoutProblem
     from .solver import Solution
 
@@ -39,7 +39,10 @@ def _excess(type_: nn.Tensor, layout: LayoutAttr | None, target: cl.Target) -> i
 
 
 def offer_savings(
-    problem: LayoutProblem, solution: Solution, kernels: Iterable[Kernels], thrift: Thrift
+    problem: LayoutProblem,
+    solution: Solution,
+    kernels: Iterable[GroupKernels],
+    budget: MemoryBudget,
 ) -> None:
     """Offer the bytes above the plain layout, and those of copies, with the time they save."""
     held = {v: x.candidates[solution.choice[x.number]] for v, x in problem.variables.items()}
@@ -55,7 +58,7 @@ def offer_savings(
         # Where images are preferred, the plain layout is no candidate and has no figure.
         longer = min(times, default=2 * now) - now
         saved = _excess(type_, held[value].layout, problem.target)
-        thrift.offer(Means.LAYOUT, node_of(variable.work), saved, longer)
+        budget.offer(MemorySaving.LAYOUT, node_of(variable.work), saved, longer)
     for each in kernels:
         for work, kernel in zip(works_of_group(each.group), each.kernels, strict=True):
             for value, layout in zip(work.inputs, kernel.operands, strict=True):
@@ -63,4 +66,4 @@ def offer_savings(
                     type_ = nn.plain_type(value.type)
                     memory = nn.buffer_type(nn.with_layout(type_, layout))
                     time = problem.tables.model.transform(type_, held[value].layout, layout)
-                    thrift.offer(Means.COPY, node_of(work), byte_count(memory), time)
+                    budget.offer(MemorySaving.COPY, node_of(work), byte_count(memory), time)

@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import nn
 from .candidates import Candidate, candidates
-from .cost import CostModel
+from .cost import LayoutCostModel
 from .kernels import Work
 from .solver import Table
 
@@ -21,7 +21,7 @@ _Ids = tuple[int, ...]
 class CostTables:
     """The tables of one target."""
 
-    model: CostModel
+    model: LayoutCostModel
     _candidates: dict[object, list[Candidate]] = field(
         default_factory=dict[object, list[Candidate]]
     )

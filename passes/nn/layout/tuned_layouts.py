@@ -24,7 +24,7 @@ _Ends: TypeAlias = tuple[LayoutAttr | None, LayoutAttr | None]
 
 
 @dataclass(frozen=True)
-class Choice:
+class LayoutChoice:
     """Layouts of a network."""
 
     problem: LayoutProblem
@@ -40,13 +40,13 @@ class TunedLayouts:
     device: Device
     target: cl.Target
 
-    def choose(self, problem: LayoutProblem) -> Choice:
+    def choose(self, problem: LayoutProblem) -> LayoutChoice:
         """The cheapest layouts by measured times, where a device has compared some, else the model.
 
         Layouts other than the model's must be faster by more than the noise of both. Where the
         model's and the tuned layouts of the whole network were compared, the faster ones stay.
         """
-        default = Choice(problem, problem.solve())
+        default = LayoutChoice(problem, problem.solve())
         known = self._records(problem)
         if known is None:
             return default
@@ -57,7 +57,7 @@ class TunedLayouts:
             problem.function,
             problem.groups,
             problem.target,
-            problem.thrift,
+            problem.budget,
             times,
             _ratio(problem, known.newest),
         )
@@ -66,7 +66,7 @@ class TunedLayouts:
         usual, other = choice_key(problem, default.solution), choice_key(tuned, solution)
         if usual == other or known.is_refuted(network, usual, other):
             return default
-        return Choice(tuned, solution, known.remarks("layouts", self.device))
+        return LayoutChoice(tuned, solution, known.remarks("layouts", self.device))
 
     def _records(self, problem: LayoutProblem) -> NetworkRecords | None:
         """The records of the network's kernels from the nearest device that has any."""
@@ -123,7 +123,7 @@ def _ends(problem: LayoutProblem, variant: Variant) -> _Ends:
     return variant.operands[variant.work.number_of(main)], variant.result
 
 
-def _times(default: Choice, newest: Mapping[tuple[str, str], Record]) -> MeasuredTimes:
+def _times(default: LayoutChoice, newest: Mapping[tuple[str, str], Record]) -> MeasuredTimes:
     """Times of kernels in layouts: at the least those of the default, at the most all others."""
     usual = chosen_variants(default.problem, default.solution)
     return {

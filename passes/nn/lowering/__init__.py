@@ -1,4 +1,4 @@
-"""From nn operations to loop nests: one row of `LOWERINGS` per operation."""
+"""The lowering of nn operations to loop nests: one row of `LOWERINGS` per operation."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from . import (
     shape,
     winograd,
 )
-from .kernel import Kernel
+from .kernel import KernelBuilder
 
-__all__ = ["LOWERINGS", "Kernel", "LoweredBy", "lowering_of"]
+__all__ = ["LOWERINGS", "KernelBuilder", "LoweredBy", "lowering_of"]
 
-Lowering = Callable[[Kernel, Any], None]
+Lowering = Callable[[KernelBuilder, Any], None]
 
 LOWERINGS: dict[type[Operation], Lowering] = {
     nn.ConstantOp: constant.lower_constant,
@@ -79,7 +79,7 @@ LOWERINGS: dict[type[Operation], Lowering] = {
     nn.WinogradOutputOp: winograd.lower_winograd_output,
     nn.WinogradProductOp: winograd.lower_winograd_product,
 }
-"""Per operation, the function that defines the elements of its results (see `Kernel`)."""
+"""Per operation, the function that defines the elements of its results (see `KernelBuilder`)."""
 
 
 @dataclass(frozen=True)

@@ -14,14 +14,14 @@ from xdsl.ir.affine import AffineExpr
 from ....dialects import nn
 from .body import Body, Index
 from .elementwise import broadcast_index
-from .kernel import Accumulator, Kernel
+from .kernel import Accumulator, KernelBuilder
 from .scalar import Scalar
 
 _FIRST = AffineExpr.constant(0)
 """The index of the one element that an iteration of a stage computes."""
 
 
-def lower_attention_scores(kernel: Kernel, op: nn.AttentionScoresOp) -> None:
+def lower_attention_scores(kernel: KernelBuilder, op: nn.AttentionScoresOp) -> None:
     """`s[…, q, k] = sum over d of x[…, q, d] y[…, k, d]`, from a transposed copy of x."""
     *x_batch, queries, depth = nn.shape_of(op.queries)
     *y_batch, keys, _ = nn.shape_of(op.keys)
@@ -62,7 +62,7 @@ def lower_attention_scores(kernel: Kernel, op: nn.AttentionScoresOp) -> None:
     )
 
 
-def lower_attention(kernel: Kernel, op: nn.AttentionOp) -> None:
+def lower_attention(kernel: KernelBuilder, op: nn.AttentionOp) -> None:
     """`y[…, q, n] = (sum over k of w[…, q, k] v[…, k, n]) / sum over k of w[…, q, k]`, where
     w = `exp(s - max)`: no exponential overflows, and one quotient serves a query.
     """

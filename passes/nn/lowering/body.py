@@ -18,7 +18,7 @@ from ....dialects.tir.expressions import used_dims, with_dims
 from .scalar import Number, Scalar, compute_type, constant_attr
 
 if TYPE_CHECKING:
-    from .kernel import Kernel
+    from .kernel import KernelBuilder
 
 Index = AffineExpr
 """A position along one dimension, over the iteration variables (and loaded integers) of a body."""
@@ -40,7 +40,7 @@ class Body:
 
     def __init__(
         self,
-        kernel: Kernel,
+        kernel: KernelBuilder,
         block: Block,
         dims: Sequence[SSAValue],
         extents: Sequence[int],

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ....dialects import nn
-from .kernel import Kernel
+from .kernel import KernelBuilder
 
 
-def lower_constant(kernel: Kernel, op: nn.ConstantOp) -> None:
+def lower_constant(kernel: KernelBuilder, op: nn.ConstantOp) -> None:
     """The same number at every index; larger constants are parameters of the kernel."""
     array = nn.constant_value(op.result)
     if array is None or array.size != 1:

@@ -11,7 +11,7 @@ from xdsl.ir.affine import AffineExpr
 
 from ....dialects import nn
 from .body import Body, Index
-from .kernel import Accumulator, Element, Kernel, sum_type
+from .kernel import Accumulator, Element, KernelBuilder, sum_type
 from .scalar import Scalar
 
 SPATIAL_AXES = {1: ("w",), 2: ("h", "w"), 3: ("d", "h", "w")}
@@ -25,7 +25,7 @@ def add_bias(element: Element, op: nn.ConvolutionOp | nn.WinogradConvOp) -> Elem
     return lambda body, index: element(body, index) + body.read(bias, [index[1]])
 
 
-def lower_conv(kernel: Kernel, op: nn.ConvOp) -> None:
+def lower_conv(kernel: KernelBuilder, op: nn.ConvOp) -> None:
     """`y[n, o, p] = sum over c, k of x[n, g(o) + c, p stride + k dilation - pad] w[o, c, k]`."""
     x_shape, w_shape, shape = nn.shape_of(op.x), nn.shape_of(op.w), nn.shape_of(op.result)
     groups = op.groups.value.data
@@ -69,14 +69,16 @@ def _group(o: Index, outputs: int, groups: int) -> Index:
     return o // outputs if groups > 1 else AffineExpr.constant(0)
 
 
-def contracted(kernel: Kernel, a: tuple[SSAValue, int], b: tuple[SSAValue, int]) -> int:
+def contracted(kernel: KernelBuilder, a: tuple[SSAValue, int], b: tuple[SSAValue, int]) -> int:
     """The extent of a contraction over two axes, with their tails if both hold zeros there."""
     if kernel.tails.is_zero(*a) and kernel.tails.is_zero(*b):
         return min(kernel.tails.read(*a), kernel.tails.read(*b))
     return nn.shape_of(a[0])[a[1]]
 
 
-def _channel_extents(kernel: Kernel, op: nn.ConvolutionOp, outputs: int, inputs: int) -> list[int]:
+def _channel_extents(
+    kernel: KernelBuilder, op: nn.ConvolutionOp, outputs: int, inputs: int
+) -> list[int]:
     """The loop extents of the result and of the input channels, for these axes of the weights.
 
     The loops may run over the tails of packed weights, which hold zeros. Groups have no tails: the
@@ -149,7 +151,7 @@ def _transposed_axes(op: nn.ConvTransposeOp) -> list[TransposedAxis]:
     return [TransposedAxis(*row) for row in zip(*columns, strict=False)]
 
 
-def lower_conv_transpose(kernel: Kernel, op: nn.ConvTransposeOp) -> None:
+def lower_conv_transpose(kernel: KernelBuilder, op: nn.ConvTransposeOp) -> None:
     """`y[n, o, p] = sum over c, k of x[n, g(o) + c, i] w[g(o) + c, o, k]`, i as in TransposedAxis.
 
     Every output element gathers the inputs that meet it: nothing is scattered, no zeros inserted.

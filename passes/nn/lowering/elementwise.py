@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from ....dialects import nn
 from ....dialects.nn import BinaryKind, UnaryKind
 from .body import Body, Index
-from .kernel import Kernel
+from .kernel import KernelBuilder
 from .scalar import Number, Scalar
 
 
@@ -226,14 +226,14 @@ BINARY: dict[BinaryKind, Callable[[Scalar, Scalar], Scalar]] = {
 }
 
 
-def lower_unary(kernel: Kernel, op: nn.UnaryOp) -> None:
+def lower_unary(kernel: KernelBuilder, op: nn.UnaryOp) -> None:
     """`f(x[i])`."""
     params = nn.floats(op.params)
     formula = (PARAMETRIC if params else UNARY)[op.kind.data]
     kernel.define(op.result, lambda body, index: formula(body.read(op.x, index), *params))
 
 
-def lower_clip(kernel: Kernel, op: nn.ClipOp) -> None:
+def lower_clip(kernel: KernelBuilder, op: nn.ClipOp) -> None:
     """`min(max(x[i], low), high)`."""
     low, high = op.bounds()
 
@@ -249,7 +249,7 @@ def lower_clip(kernel: Kernel, op: nn.ClipOp) -> None:
 _DIVISIONS = (BinaryKind.DIV, BinaryKind.MOD, BinaryKind.FMOD)
 
 
-def lower_binary(kernel: Kernel, op: nn.BinaryOp) -> None:
+def lower_binary(kernel: KernelBuilder, op: nn.BinaryOp) -> None:
     """`f(a[i], b[i])`, both broadcast."""
     formula = BINARY[op.kind.data]
     shape = nn.shape_of(op.result)
@@ -265,7 +265,7 @@ def lower_binary(kernel: Kernel, op: nn.BinaryOp) -> None:
     kernel.define(op.result, element)
 
 
-def lower_compare(kernel: Kernel, op: nn.CompareOp) -> None:
+def lower_compare(kernel: KernelBuilder, op: nn.CompareOp) -> None:
     """`a[i] ? b[i]`, both broadcast."""
     kernel.define(
         op.result,
@@ -275,7 +275,7 @@ def lower_compare(kernel: Kernel, op: nn.CompareOp) -> None:
     )
 
 
-def lower_where(kernel: Kernel, op: nn.WhereOp) -> None:
+def lower_where(kernel: KernelBuilder, op: nn.WhereOp) -> None:
     """`condition[i] ? a[i] : b[i]`, all broadcast; both sides are computed."""
     kernel.define(
         op.result,
@@ -285,7 +285,7 @@ def lower_where(kernel: Kernel, op: nn.WhereOp) -> None:
     )
 
 
-def lower_cast(kernel: Kernel, op: nn.CastOp) -> None:
+def lower_cast(kernel: KernelBuilder, op: nn.CastOp) -> None:
     """`x[i]` in the result's element type."""
     to = nn.tensor_type(op.result).element_type
     shape = nn.shape_of(op.result)

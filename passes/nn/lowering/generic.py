@@ -22,13 +22,13 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
 from ....dialects import nn
 from ....dialects.tir.expressions import with_dims
 from .body import Body, Index
-from .kernel import Accumulator, Element, Kernel
+from .kernel import Accumulator, Element, KernelBuilder
 from .scalar import Scalar, compute_type
 
 ZERO = AffineExpr.constant(0)
 
 
-def lower_generic(kernel: Kernel, op: nn.GenericOp) -> None:
+def lower_generic(kernel: KernelBuilder, op: nn.GenericOp) -> None:
     """Evaluate the body for an element of the result, or fold it over the reduced loops."""
     if op.init is None:
         for i, (map_, value) in enumerate(zip(op.result_maps, op.outputs, strict=True)):

@@ -20,7 +20,7 @@ from ....dialects.nn import ScatterReduction
 from ....errors import CloptError
 from ...locations import node_name
 from .body import Body, Index
-from .kernel import Accumulator, Kernel
+from .kernel import Accumulator, KernelBuilder
 from .scalar import Number, Scalar, extremes
 from .shape import flatten, unflatten
 
@@ -45,7 +45,7 @@ def _require_elements(op: nn.GatherOp | nn.GatherElementsOp | nn.GatherNDOp) -> 
         )
 
 
-def lower_gather(kernel: Kernel, op: nn.GatherOp) -> None:
+def lower_gather(kernel: KernelBuilder, op: nn.GatherOp) -> None:
     """`y[a.., i.., b..] = x[a.., indices[i..], b..]`."""
     _require_elements(op)
     axis, rank = op.axis.value.data, len(nn.shape_of(op.indices))
@@ -59,7 +59,7 @@ def lower_gather(kernel: Kernel, op: nn.GatherOp) -> None:
     kernel.define(op.result, element)
 
 
-def lower_gather_elements(kernel: Kernel, op: nn.GatherElementsOp) -> None:
+def lower_gather_elements(kernel: KernelBuilder, op: nn.GatherElementsOp) -> None:
     """`y[a.., i, b..] = x[a.., indices[a.., i, b..], b..]`."""
     _require_elements(op)
     axis = op.axis.value.data
@@ -72,7 +72,7 @@ def lower_gather_elements(kernel: Kernel, op: nn.GatherElementsOp) -> None:
     kernel.define(op.result, element)
 
 
-def lower_gather_nd(kernel: Kernel, op: nn.GatherNDOp) -> None:
+def lower_gather_nd(kernel: KernelBuilder, op: nn.GatherNDOp) -> None:
     """`y[b.., i.., t..] = x[b.., *indices[b.., i.., :], t..]`."""
     _require_elements(op)
     x_shape, indices_shape = nn.shape_of(op.x), nn.shape_of(op.indices)
@@ -122,7 +122,9 @@ class Updates:
     """The index in the updates for an element's index and an update's number."""
 
 
-def _scatter(kernel: Kernel, op: nn.ScatterElementsOp | nn.ScatterNDOp, updates: Updates) -> None:
+def _scatter(
+    kernel: KernelBuilder, op: nn.ScatterElementsOp | nn.ScatterNDOp, updates: Updates
+) -> None:
     """Define the result element by element, so that no two work-items write to one location.
 
     The updates that meet an element are folded in their order; without a reduction the last counts.
@@ -133,7 +135,9 @@ def _scatter(kernel: Kernel, op: nn.ScatterElementsOp | nn.ScatterNDOp, updates:
         _combine(kernel, op, updates, COMBINE[op.reduction.data])
 
 
-def _replace(kernel: Kernel, op: nn.ScatterElementsOp | nn.ScatterNDOp, updates: Updates) -> None:
+def _replace(
+    kernel: KernelBuilder, op: nn.ScatterElementsOp | nn.ScatterNDOp, updates: Updates
+) -> None:
     shape, extents = nn.shape_of(op.result), updates.extents
 
     def update(
@@ -160,7 +164,7 @@ def _replace(kernel: Kernel, op: nn.ScatterElementsOp | nn.ScatterNDOp, updates:
 
 
 def _combine(
-    kernel: Kernel, op: nn.ScatterElementsOp | nn.ScatterNDOp, updates: Updates, row: Combine
+    kernel: KernelBuilder, op: nn.ScatterElementsOp | nn.ScatterNDOp, updates: Updates, row: Combine
 ) -> None:
     shape, element_type = nn.shape_of(op.result), nn.tensor_type(op.result).element_type
 
@@ -183,7 +187,7 @@ def _combine(
     )
 
 
-def lower_scatter_elements(kernel: Kernel, op: nn.ScatterElementsOp) -> None:
+def lower_scatter_elements(kernel: KernelBuilder, op: nn.ScatterElementsOp) -> None:
     """`y[.., indices[a.., j, b..], ..] = updates[a.., j, b..]` over a copy of x."""
     x_shape, indices_shape = nn.shape_of(op.x), nn.shape_of(op.indices)
     axis = op.axis.value.data
@@ -204,7 +208,7 @@ def lower_scatter_elements(kernel: Kernel, op: nn.ScatterElementsOp) -> None:
     _scatter(kernel, op, Updates([indices_shape[axis]], len(x_shape), meets, at))
 
 
-def lower_scatter_nd(kernel: Kernel, op: nn.ScatterNDOp) -> None:
+def lower_scatter_nd(kernel: KernelBuilder, op: nn.ScatterNDOp) -> None:
     """`y[*indices[j.., :], t..] = updates[j.., t..]` over a copy of x."""
     x_shape = nn.shape_of(op.x)
     *extents, depth = nn.shape_of(op.indices)

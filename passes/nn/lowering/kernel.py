@@ -1,13 +1,13 @@
-"""One kernel while it is built from the operations of a fused region.
+"""Construction of one kernel from the operations of a fused region.
 
-Every operation of the region defines an element of its result as a function from an index to a
-scalar (`Kernel.define`). Elementwise and index-changing operations need no more: their consumers
-call that function, which is fusion by inlining. Reductions first emit a stage, a loop nest that
-fills a temporary buffer, and define their result as a load of it. At the end `Kernel.finish` emits
-the stages that write the results of the region.
+Each operation of the region defines an element of its result as a function from an index to a
+scalar (`KernelBuilder.define`). Elementwise and index-changing operations need nothing else: their
+consumers call that function, which fuses by inlining. Reductions first emit a stage, a loop nest
+that fills a temporary buffer, and define their result as a load from it. Finally
+`KernelBuilder.finish` emits the stages that write the results of the region.
 
-The loop nests are naive and the temporaries are whole tensors: the schedule moves each stage to
-where its values are needed, and shrinks the temporary (`compute_at`).
+The loop nests are naive and the temporaries are whole tensors. The schedule moves each stage to its
+consumers and shrinks the temporary (`compute_at`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from xdsl.rewriter import Rewriter
 from ....dialects import nn, tir
 from ....dialects.walking import operations_in
 from .body import Body, Index
-from .memory import Memory, whole_blocks
+from .memory import TensorBuffer, whole_blocks
 from .scalar import Number, Scalar, compute_type, constant_attr
 from .tails import Tails
 
@@ -53,7 +53,7 @@ Place = Callable[[Sequence[Index]], list[Index]]
 
 
 @dataclass(frozen=True)
-class Part:
+class TensorPiece:
     """A piece of a tensor: for each index of `shape`, an element and where it is stored."""
 
     shape: tuple[int, ...]
@@ -64,7 +64,7 @@ class Part:
 
 
 @dataclass(frozen=True)
-class Together:
+class JointElements:
     """Elements that one iteration computes together: for each index of `grid` those at `places`."""
 
     grid: tuple[int, ...]
@@ -72,7 +72,7 @@ class Together:
 
 
 @dataclass(frozen=True)
-class Placement:
+class OutputPlacement:
     """A tensor as another one, stored elsewhere: `y[place(i)] = x[i]`, and the `borders` around it.
 
     This is the other view of an index operation. It keeps the loops of the kernel that computes x.
@@ -80,10 +80,10 @@ class Placement:
 
     source: SSAValue
     place: Place
-    borders: Sequence[Part] = ()
+    borders: Sequence[TensorPiece] = ()
 
 
-class Kernel:
+class KernelBuilder:
     """Builds the `tir.func` of one fused region.
 
     The kernel reads `inputs` and writes `outputs`, both nn values. They become its parameters, in
@@ -108,9 +108,9 @@ class Kernel:
             _parameter(param, type_) for param, type_ in zip(self._block.args, types, strict=True)
         ]
         self._elements: dict[SSAValue, Element] = {}
-        self._parts: dict[SSAValue, Sequence[Part]] = {}
-        self._placements: dict[SSAValue, Placement] = {}
-        self._together: Sequence[Together] = ()
+        self._parts: dict[SSAValue, Sequence[TensorPiece]] = {}
+        self._placements: dict[SSAValue, OutputPlacement] = {}
+        self._together: Sequence[JointElements] = ()
         self._outputs = list(zip(outputs, params[len(inputs) :], strict=True))
         self._labels: set[str] = set()
         self._last_alloca: AllocaOp | None = None
@@ -134,15 +134,15 @@ class Kernel:
         """Define the elements of `value`."""
         self._elements[value] = element
 
-    def define_parts(self, value: SSAValue, parts: Sequence[Part]) -> None:
+    def define_parts(self, value: SSAValue, parts: Sequence[TensorPiece]) -> None:
         """Define `value` as disjoint pieces, which an output stores one by one."""
         self._parts[value] = parts
 
-    def define_placement(self, value: SSAValue, placement: Placement) -> None:
+    def define_placement(self, value: SSAValue, placement: OutputPlacement) -> None:
         """Define `value` as the elements of another tensor, stored at other places."""
         self._placements[value] = placement
 
-    def compute_together(self, pieces: Sequence[Together]) -> None:
+    def compute_together(self, pieces: Sequence[JointElements]) -> None:
         """Compute the elements of each piece in one iteration, since they share intermediates."""
         self._together = pieces
 
@@ -178,7 +178,7 @@ class Kernel:
         suffixes = [""] if len(accumulators) == 1 else [f"_{i}" for i in range(len(accumulators))]
         room = extents[: len(shape)]
         buffers = [
-            Memory(self._temporary(label + suffix, room, a.type), a.element_type, shape, room)
+            TensorBuffer(self._temporary(label + suffix, room, a.type), a.element_type, shape, room)
             for suffix, a in zip(suffixes, accumulators, strict=True)
         ]
         kinds = [tir.IterKind.Spatial] * len(shape)
@@ -208,7 +208,7 @@ class Kernel:
         """
         shape = (len(elements), *grid)
         buffer = self._temporary(label, shape, compute_type(element_type))
-        memory = Memory(buffer, element_type, shape, shape)
+        memory = TensorBuffer(buffer, element_type, shape, shape)
         block = self._nest(label, grid, [tir.IterKind.Spatial] * len(grid), (), axes)
         body = self._body(block, grid)
         dims = [AffineExpr.dimension(i) for i in range(len(grid))]
@@ -230,20 +230,22 @@ class Kernel:
             if isinstance(op, ExtFOp) and op.result.first_use is None:
                 Rewriter.erase_op(op)
 
-    def _stored(self, value: SSAValue, memory: Memory) -> list[tuple[Part, Sequence[int]]]:
+    def _stored(
+        self, value: SSAValue, memory: TensorBuffer
+    ) -> list[tuple[TensorPiece, Sequence[int]]]:
         """The pieces of an output and the extents of their loops, which cover whole blocks."""
         parts = self._pieces(value)
         if memory.layout is None:
             return [(part, part.shape) for part in parts]
-        stored: list[tuple[Part, Sequence[int]]] = []
+        stored: list[tuple[TensorPiece, Sequence[int]]] = []
         for part in parts:
             extents = whole_blocks(part.shape, part.place, memory.layout, memory.shape)
             if extents is None:
-                return [(Part(nn.shape_of(value), self._elements[value]), memory.extents)]
+                return [(TensorPiece(nn.shape_of(value), self._elements[value]), memory.extents)]
             stored.append((part, extents))
         return stored
 
-    def _pieces(self, value: SSAValue) -> Sequence[Part]:
+    def _pieces(self, value: SSAValue) -> Sequence[TensorPiece]:
         """The pieces of an output: placed where a stage stores its result, else in memory order."""
         placement = self._placements.get(value)
         if value in self._parts:
@@ -252,19 +254,19 @@ class Kernel:
         if placement is None and self._together:
             return [self._shared(value, piece) for piece in self._together]
         if placement is None or (in_order and not placement.borders):
-            return [Part(nn.shape_of(value), self._elements[value])]
+            return [TensorPiece(nn.shape_of(value), self._elements[value])]
         moved = [_moved(part, placement.place) for part in self._pieces(placement.source)]
         return [*moved, *placement.borders]
 
-    def _shared(self, value: SSAValue, piece: Together) -> Part:
+    def _shared(self, value: SSAValue, piece: JointElements) -> TensorPiece:
         def at(place: Place) -> tuple[Element, Place]:
             return lambda body, index: body.read(value, place(index)), place
 
         (element, place), *others = map(at, piece.places)
-        return Part(piece.grid, element, place, others)
+        return TensorPiece(piece.grid, element, place, others)
 
     def _store_nest(
-        self, value: SSAValue, memory: Memory, part: Part, extents: Sequence[int]
+        self, value: SSAValue, memory: TensorBuffer, part: TensorPiece, extents: Sequence[int]
     ) -> None:
         block = self._nest("out", extents, [tir.IterKind.Spatial] * len(extents), (), ())
         body = self._body(block, part.shape)
@@ -335,7 +337,7 @@ def _constant(accumulator: Accumulator) -> Element:
     return lambda body, _: body.constant(accumulator.start, accumulator.element_type)
 
 
-def _moved(part: Part, place: Place) -> Part:
+def _moved(part: TensorPiece, place: Place) -> TensorPiece:
     others = [(element, _composed(place, inner)) for element, inner in part.others]
     return replace(part, place=_composed(place, part.place), others=others)
 
@@ -349,9 +351,9 @@ def sum_type(op: nn.ConvolutionOp | nn.MatmulOp | nn.WinogradProductOp) -> Attri
     return f32 if op.accumulate is None else op.accumulate
 
 
-def _parameter(buffer: SSAValue, type_: nn.Tensor) -> Memory:
+def _parameter(buffer: SSAValue, type_: nn.Tensor) -> TensorBuffer:
     """The memory of a parameter."""
     shape, layout = type_.get_shape(), type_.encoding
     if not isinstance(layout, nn.LayoutAttr):
-        return Memory(buffer, type_.element_type, shape, shape)
-    return Memory(buffer, type_.element_type, shape, layout.padded_shape(shape), layout)
+        return TensorBuffer(buffer, type_.element_type, shape, shape)
+    return TensorBuffer(buffer, type_.element_type, shape, layout.padded_shape(shape), layout)

@@ -8,11 +8,11 @@ from ....dialects import nn
 from .body import Body, Index
 from .convolution import contracted
 from .elementwise import broadcast_index
-from .kernel import Accumulator, Kernel, sum_type
+from .kernel import Accumulator, KernelBuilder, sum_type
 from .scalar import Scalar
 
 
-def lower_matmul(kernel: Kernel, op: nn.MatmulOp) -> None:
+def lower_matmul(kernel: KernelBuilder, op: nn.MatmulOp) -> None:
     """`c[…, m, n] = sum over k of a[…, m, k] b[…, k, n]`."""
     a_shape, b_shape = nn.shape_of(op.a), nn.shape_of(op.b)
     transpose_a, transpose_b = op.transpose_a is not None, op.transpose_b is not None

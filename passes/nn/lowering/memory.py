@@ -15,7 +15,7 @@ from .scalar import Scalar
 
 
 @dataclass(frozen=True)
-class Memory:
+class TensorBuffer:
     """A buffer that holds a tensor of `shape` in a layout.
 
     `extents` are the logical extents for which it has room: the shape with tails of packed axes.

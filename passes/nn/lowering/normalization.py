@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from ....dialects import nn
 from .body import Body, Index
 from .elementwise import read_broadcast
-from .kernel import Accumulator, Element, Kernel
+from .kernel import Accumulator, Element, KernelBuilder
 from .reduction import at_reduced, fold_axes, kept_extents
 from .scalar import Scalar
 
@@ -18,7 +18,7 @@ _Read = Callable[[Body, Sequence[Index]], Scalar]
 
 
 def _moments(
-    kernel: Kernel,
+    kernel: KernelBuilder,
     read: _Read,
     x_shape: Sequence[int],
     axes: Sequence[int],
@@ -61,7 +61,7 @@ def _inverse_root(x: Scalar, epsilon: float) -> Scalar:
     return x.lift(1.0).ratio((x + epsilon).root())
 
 
-def lower_batch_norm(kernel: Kernel, op: nn.BatchNormOp) -> None:
+def lower_batch_norm(kernel: KernelBuilder, op: nn.BatchNormOp) -> None:
     """`(x - mean[c]) * (scale[c] / sqrt(var[c] + epsilon)) + bias[c]`."""
     epsilon = op.epsilon.value.data
 
@@ -75,7 +75,7 @@ def lower_batch_norm(kernel: Kernel, op: nn.BatchNormOp) -> None:
     kernel.define(op.result, element)
 
 
-def lower_layer_norm(kernel: Kernel, op: nn.LayerNormOp) -> None:
+def lower_layer_norm(kernel: KernelBuilder, op: nn.LayerNormOp) -> None:
     """`(x - mean) / sqrt(variance + epsilon) * scale + bias` over the dimensions from axis on."""
     x_shape, epsilon = nn.shape_of(op.x), op.epsilon.value.data
     axes = range(op.axis.value.data, len(x_shape))
@@ -104,7 +104,7 @@ def _scale_and_shift(
     return scaled if bias is None else scaled + read_broadcast(body, bias, index)
 
 
-def lower_rms_norm(kernel: Kernel, op: nn.RmsNormOp) -> None:
+def lower_rms_norm(kernel: KernelBuilder, op: nn.RmsNormOp) -> None:
     """`x / sqrt(mean of x * x + epsilon) * scale` over the dimensions from axis on."""
     x_shape, epsilon = nn.shape_of(op.x), op.epsilon.value.data
     axes = range(op.axis.value.data, len(x_shape))
@@ -127,7 +127,7 @@ def lower_rms_norm(kernel: Kernel, op: nn.RmsNormOp) -> None:
     kernel.define(op.result, element)
 
 
-def lower_group_norm(kernel: Kernel, op: nn.GroupNormOp) -> None:
+def lower_group_norm(kernel: KernelBuilder, op: nn.GroupNormOp) -> None:
     """A layer norm of each sample's groups of channels, scaled and shifted per channel.
 
     The statistics are over x seen as [N, groups, channels per group, D1..].
@@ -154,7 +154,7 @@ def lower_group_norm(kernel: Kernel, op: nn.GroupNormOp) -> None:
     kernel.define(op.result, element)
 
 
-def lower_softmax(kernel: Kernel, op: nn.SoftmaxOp) -> None:
+def lower_softmax(kernel: KernelBuilder, op: nn.SoftmaxOp) -> None:
     """`exp(x - max) / sum`, or with `log` `x - max - log(sum)`: no exponential overflows.
 
     The largest element need not be NaN where one is: its exponential makes the sum NaN.

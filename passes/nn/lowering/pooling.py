@@ -12,13 +12,13 @@ from ....dialects import nn
 from ....dialects.nn import PoolKind
 from .body import Body, Index
 from .convolution import SPATIAL_AXES
-from .kernel import Accumulator, Element, Kernel
+from .kernel import Accumulator, Element, KernelBuilder
 from .reduction import exceeds
 from .scalar import Scalar, extremes
 
 
 @dataclass(frozen=True)
-class Window:
+class PoolWindow:
     """The elements that one output position of a pooling reads."""
 
     kernel: tuple[int, ...]
@@ -78,9 +78,9 @@ def _at_most(value: int | None, limit: int | None) -> bool:
     return value is not None and limit is not None and value <= limit
 
 
-def window_of(op: nn.WindowOp) -> Window:
+def window_of(op: nn.WindowOp) -> PoolWindow:
     """The window of a pooling operation."""
-    return Window(
+    return PoolWindow(
         nn.ints(op.kernel),
         nn.ints(op.strides),
         nn.ints(op.dilations),
@@ -89,15 +89,15 @@ def window_of(op: nn.WindowOp) -> Window:
     )
 
 
-def lower_pool(kernel: Kernel, op: nn.PoolOp) -> None:
+def lower_pool(kernel: KernelBuilder, op: nn.PoolOp) -> None:
     """`y[n, c, p]` folds `x[n, c, p * stride + k * dilation - pad]` over the window's k."""
     kernel.define(op.result, _POOL[op.kind.data](kernel, op, window_of(op)))
 
 
 def _fold(
-    kernel: Kernel,
+    kernel: KernelBuilder,
     op: nn.PoolOp,
-    window: Window,
+    window: PoolWindow,
     start: float,
     combine: Callable[[Scalar, Scalar], Scalar],
 ) -> Element:
@@ -124,12 +124,12 @@ def _fold(
     return element
 
 
-def _max(kernel: Kernel, op: nn.PoolOp, window: Window) -> Element:
+def _max(kernel: KernelBuilder, op: nn.PoolOp, window: PoolWindow) -> Element:
     least, _ = extremes(nn.tensor_type(op.x).element_type)
     return _fold(kernel, op, window, least, lambda so_far, x: so_far.max(x))
 
 
-def _average(kernel: Kernel, op: nn.PoolOp, window: Window) -> Element:
+def _average(kernel: KernelBuilder, op: nn.PoolOp, window: PoolWindow) -> Element:
     total = _fold(kernel, op, window, 0, lambda so_far, x: so_far + x)
     padding = op.count_include_pad is not None
 
@@ -141,7 +141,7 @@ def _average(kernel: Kernel, op: nn.PoolOp, window: Window) -> Element:
     return mean
 
 
-def _lp(kernel: Kernel, op: nn.PoolOp, window: Window) -> Element:
+def _lp(kernel: KernelBuilder, op: nn.PoolOp, window: PoolWindow) -> Element:
     p = op.p.value.data
     total = _fold(kernel, op, window, 0, lambda so_far, x: so_far + _power(x, p))
     return lambda body, index: _root(total(body, index), p)
@@ -167,14 +167,14 @@ def _root(x: Scalar, p: int) -> Scalar:
             return x.binary("pow", 1 / p)
 
 
-_POOL: dict[PoolKind, Callable[[Kernel, nn.PoolOp, Window], Element]] = {
+_POOL: dict[PoolKind, Callable[[KernelBuilder, nn.PoolOp, PoolWindow], Element]] = {
     PoolKind.MAX: _max,
     PoolKind.AVERAGE: _average,
     PoolKind.LP: _lp,
 }
 
 
-def lower_max_pool_indices(kernel: Kernel, op: nn.MaxPoolIndicesOp) -> None:
+def lower_max_pool_indices(kernel: KernelBuilder, op: nn.MaxPoolIndicesOp) -> None:
     """The flat position of the first greatest tap; -1 as long as no tap is inside the input."""
     window, x_shape = window_of(op), nn.shape_of(op.x)
     element_type = nn.tensor_type(op.x).element_type

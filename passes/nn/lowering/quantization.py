@@ -13,7 +13,7 @@ from ....dialects.nn import Rounding
 from ..rewriting import splat_of
 from .body import Body, Index
 from .elementwise import read_broadcast
-from .kernel import Kernel
+from .kernel import KernelBuilder
 from .scalar import Scalar, extremes
 
 _ROUNDS = 1.5 * 2**23
@@ -65,7 +65,7 @@ def _narrow(x: Scalar, zero: int, to: Attribute) -> Scalar:
     return (bits + zero if zero else bits).cast(to)
 
 
-def lower_quantize(kernel: Kernel, op: nn.QuantizeOp) -> None:
+def lower_quantize(kernel: KernelBuilder, op: nn.QuantizeOp) -> None:
     """`clamp(round(x[i] / scale[i]) + zero_point[i])`, scale and zero point broadcast."""
     to = nn.tensor_type(op.result).element_type
     low, high = extremes(to)
@@ -88,7 +88,7 @@ def lower_quantize(kernel: Kernel, op: nn.QuantizeOp) -> None:
     kernel.define(op.result, element)
 
 
-def lower_dequantize(kernel: Kernel, op: nn.DequantizeOp) -> None:
+def lower_dequantize(kernel: KernelBuilder, op: nn.DequantizeOp) -> None:
     """`(q[i] - zero_point[i]) * scale[i]`, scale and zero point broadcast."""
     to = nn.tensor_type(op.result).element_type
 

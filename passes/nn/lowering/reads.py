@@ -15,7 +15,7 @@ from xdsl.ir.affine import AffineExpr
 
 
 @dataclass(frozen=True, eq=False)
-class Read:
+class OperandRead:
     """A load that an operation does for many elements of its result.
 
     `index` is over the axes of the result, `d0` to `d{rank - 1}`, and further values: the loops of
@@ -41,7 +41,7 @@ class Read:
         return [value for value, extent in enumerate(self.extents) if extent is not None]
 
 
-def reads_of(op: Operation) -> Sequence[Read]:
+def reads_of(op: Operation) -> Sequence[OperandRead]:
     """The reads of an operation for its first result; none where its lowering does not say them."""
     if op.regions:
         return tuple(_recorded(_alone(op, [body.clone() for body in op.regions])))
@@ -61,7 +61,7 @@ def _alone(op: Operation, bodies: Sequence[Region]) -> Operation:
     )
 
 
-def _recorded(op: Operation) -> Sequence[Read]:
+def _recorded(op: Operation) -> Sequence[OperandRead]:
     # Not above: the recorder is a kernel, and kernels ask for reads.
     from .recorder import record
 
@@ -75,7 +75,7 @@ def _reads(
     operands: Sequence[Attribute],
     results: Sequence[Attribute],
     properties: Sequence[tuple[str, Attribute]],
-) -> Sequence[Read]:
+) -> Sequence[OperandRead]:
     block = Block(arg_types=operands)
     op = kind.create(operands=block.args, result_types=results, properties=dict(properties))
     return tuple(_recorded(op))

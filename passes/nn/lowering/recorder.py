@@ -16,12 +16,12 @@ from ....dialects.tir.affine import linear
 from ....dialects.tir.expressions import used_dims, with_dims
 from . import lowering_of
 from .body import Body, Index
-from .kernel import Accumulator, Element, Kernel, Part
-from .reads import Read
+from .kernel import Accumulator, Element, KernelBuilder, TensorPiece
+from .reads import OperandRead
 from .scalar import Number, Scalar
 
 
-def record(op: Operation) -> list[Read]:
+def record(op: Operation) -> list[OperandRead]:
     """The reads of an operation for its first result; none if it has no lowering."""
     if (lower := lowering_of(op)) is None:
         return []
@@ -62,7 +62,7 @@ class _Body(Body):
         return None
 
 
-class _Recorder(Kernel):
+class _Recorder(KernelBuilder):
     """A kernel of one operation that notes the loads of operands."""
 
     def __init__(self, op: Operation):
@@ -129,14 +129,14 @@ class _Recorder(Kernel):
         self._scopes[body], self._scope.body = self._scope, body
         return body
 
-    def reads(self) -> list[Read]:
+    def reads(self) -> list[OperandRead]:
         """Evaluate the result, and return all reads that its elements need; none if a kernel
         computes whole tiles of elements, each by an expression of its own.
         """
         if self._together:
             return []
         value = self._result
-        whole = Part(nn.shape_of(value), self._elements[value])
+        whole = TensorPiece(nn.shape_of(value), self._elements[value])
         for part in self._parts.get(value, [whole]):
             dims = [AffineExpr.dimension(i) for i in range(len(part.shape))]
             self._scope = _Scope(part.shape, places=part.place(dims))
@@ -162,7 +162,7 @@ class _Numbering:
 
     def read(
         self, scope: _Scope, operand: int, index: Sequence[Index], guarded: bool
-    ) -> Read | None:
+    ) -> OperandRead | None:
         """The read at an index of a nest; None if no element of the result needs it."""
         values = self._values(scope)
         if values is None:
@@ -170,7 +170,7 @@ class _Numbering:
         found = tuple(with_dims(i, values) for i in index)
         times = prod(scope.shape) * prod(scope.loops)
         used = {dim for i in found for dim in used_dims(i)}
-        return Read(
+        return OperandRead(
             operand,
             found,
             times,

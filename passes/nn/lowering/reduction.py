@@ -15,14 +15,14 @@ from ....dialects.nn import ArgReduceKind, ReduceKind
 from ....errors import CloptError
 from ...locations import node_name
 from .body import Body, Index
-from .kernel import Accumulator, Element, Kernel
+from .kernel import Accumulator, Element, KernelBuilder
 from .scalar import Number, Scalar, extremes
 
 ZERO = AffineExpr.constant(0)
 
 
 @dataclass(frozen=True)
-class Fold:
+class Reducer:
     """A reduction: `finish(combine(… combine(start, map(x)) …), number of elements)`."""
 
     start: Callable[[Attribute], Number]
@@ -55,22 +55,22 @@ def _zero(_: Attribute) -> Number:
     return 0
 
 
-FOLDS: dict[ReduceKind, Fold] = {
-    ReduceKind.SUM: Fold(_zero, _add, ignores_zeros=True),
-    ReduceKind.MEAN: Fold(
+FOLDS: dict[ReduceKind, Reducer] = {
+    ReduceKind.SUM: Reducer(_zero, _add, ignores_zeros=True),
+    ReduceKind.MEAN: Reducer(
         _zero, _add, finish=lambda x, count: x / count, wide=True, ignores_zeros=True
     ),
-    ReduceKind.MAX: Fold(lambda type_: extremes(type_)[0], lambda a, b: a.max(b)),
-    ReduceKind.MIN: Fold(lambda type_: extremes(type_)[1], lambda a, b: a.min(b)),
-    ReduceKind.PROD: Fold(lambda _: 1, lambda a, b: a * b),
-    ReduceKind.L1: Fold(_zero, _add, _magnitude, ignores_zeros=True),
-    ReduceKind.L2: Fold(
+    ReduceKind.MAX: Reducer(lambda type_: extremes(type_)[0], lambda a, b: a.max(b)),
+    ReduceKind.MIN: Reducer(lambda type_: extremes(type_)[1], lambda a, b: a.min(b)),
+    ReduceKind.PROD: Reducer(lambda _: 1, lambda a, b: a * b),
+    ReduceKind.L1: Reducer(_zero, _add, _magnitude, ignores_zeros=True),
+    ReduceKind.L2: Reducer(
         _zero, _add, _square, lambda x, _: x.call("sqrt"), real=True, ignores_zeros=True
     ),
-    ReduceKind.LOG_SUM: Fold(
+    ReduceKind.LOG_SUM: Reducer(
         _zero, _add, finish=lambda x, _: x.call("log"), real=True, ignores_zeros=True
     ),
-    ReduceKind.SUM_SQUARE: Fold(_zero, _add, _square, ignores_zeros=True),
+    ReduceKind.SUM_SQUARE: Reducer(_zero, _add, _square, ignores_zeros=True),
 }
 """The reductions in one stage; log_sum_exp takes two."""
 
@@ -83,7 +83,7 @@ def real_type(element_type: Attribute) -> Attribute:
 
 
 def fold_axes(
-    kernel: Kernel,
+    kernel: KernelBuilder,
     label: str,
     x_shape: Sequence[int],
     axes: Sequence[int],
@@ -115,7 +115,7 @@ def fold_axes(
     return element
 
 
-def kept_extents(kernel: Kernel, x: SSAValue, axes: Sequence[int]) -> list[int]:
+def kept_extents(kernel: KernelBuilder, x: SSAValue, axes: Sequence[int]) -> list[int]:
     """The extents of x, with the tails of results on the axes that are not reduced."""
     written = kernel.written_extents(x)
     return [n if i in axes else written[i] for i, n in enumerate(nn.shape_of(x))]
@@ -129,7 +129,7 @@ def at_reduced(element: Element, axes: Sequence[int]) -> Element:
 
 
 def _define(
-    kernel: Kernel, result: SSAValue, axes: Sequence[int], keepdims: bool, element: Element
+    kernel: KernelBuilder, result: SSAValue, axes: Sequence[int], keepdims: bool, element: Element
 ) -> None:
     """Define a reduction's result by an element whose reduced axes have extent 1."""
 
@@ -141,7 +141,7 @@ def _define(
     kernel.define(result, element if keepdims else squeezed)
 
 
-def lower_reduce(kernel: Kernel, op: nn.ReduceOp) -> None:
+def lower_reduce(kernel: KernelBuilder, op: nn.ReduceOp) -> None:
     """Fold x over the axes."""
     axes, element_type = nn.ints(op.axes), nn.tensor_type(op.x).element_type
     if op.kind.data is ReduceKind.LOG_SUM_EXP:
@@ -155,7 +155,7 @@ def lower_reduce(kernel: Kernel, op: nn.ReduceOp) -> None:
     _define(kernel, op.result, axes, op.keepdims is not None, typed)
 
 
-def _fold(kernel: Kernel, op: nn.ReduceOp, axes: Sequence[int], fold: Fold) -> Element:
+def _fold(kernel: KernelBuilder, op: nn.ReduceOp, axes: Sequence[int], fold: Reducer) -> Element:
     x_shape, type_ = nn.shape_of(op.x), nn.tensor_type(op.x).element_type
     if fold.real:
         type_ = real_type(type_)
@@ -182,7 +182,7 @@ def _fold(kernel: Kernel, op: nn.ReduceOp, axes: Sequence[int], fold: Fold) -> E
     return lambda body, index: fold.finish(total(body, index), count)
 
 
-def _log_sum_exp(kernel: Kernel, op: nn.ReduceOp, axes: Sequence[int]) -> Element:
+def _log_sum_exp(kernel: KernelBuilder, op: nn.ReduceOp, axes: Sequence[int]) -> Element:
     """`log(sum exp(x - m)) + m`; m is the greatest x, so that no exponential overflows."""
     x_shape, type_ = nn.shape_of(op.x), real_type(nn.tensor_type(op.x).element_type)
     extents = kept_extents(kernel, op.x, axes)
@@ -224,7 +224,7 @@ def exceeds(x: Scalar, best: Scalar, name: str = "gt") -> Scalar:
     return better | (x.compare("ne", x) & best.compare("eq", best))
 
 
-def lower_arg_reduce(kernel: Kernel, op: nn.ArgReduceOp) -> None:
+def lower_arg_reduce(kernel: KernelBuilder, op: nn.ArgReduceOp) -> None:
     """Carry the extreme element and its position along the axis."""
     x_shape, element_type = nn.shape_of(op.x), nn.tensor_type(op.x).element_type
     axis = op.axis.value.data
@@ -261,7 +261,7 @@ def lower_arg_reduce(kernel: Kernel, op: nn.ArgReduceOp) -> None:
     _define(kernel, op.result, [axis], op.keepdims is not None, where)
 
 
-def lower_cumsum(kernel: Kernel, op: nn.CumsumOp) -> None:
+def lower_cumsum(kernel: KernelBuilder, op: nn.CumsumOp) -> None:
     """`y[i] = sum of x[j], j <= i`; with `reverse` j >= i, with `exclusive` without j = i."""
     x_shape, axis = nn.shape_of(op.x), op.axis.value.data
     size, element_type = x_shape[axis], nn.tensor_type(op.x).element_type
@@ -282,7 +282,7 @@ def lower_cumsum(kernel: Kernel, op: nn.CumsumOp) -> None:
     kernel.define(op.result, element)
 
 
-def lower_top_k(kernel: Kernel, op: nn.TopKOp) -> None:
+def lower_top_k(kernel: KernelBuilder, op: nn.TopKOp) -> None:
     """Count for every element those that precede it; the element with rank r is the r-th result.
 
     All ranks differ: equal elements are ordered by their positions, and NaN counts as the greatest

@@ -21,7 +21,7 @@ from ....dialects.nn import CoordinateMode, NearestMode, ResizeMode
 from ....errors import CloptError
 from ...locations import node_name
 from .body import Body, Index
-from .kernel import Kernel
+from .kernel import KernelBuilder
 from .scalar import Scalar
 
 Weight = Scalar | float
@@ -159,7 +159,7 @@ def _cubic_weights(t: Weight, a: float) -> list[Weight]:
     return [far(t), near(t), near(s), far(s)]
 
 
-def lower_resize(kernel: Kernel, op: nn.ResizeOp) -> None:
+def lower_resize(kernel: KernelBuilder, op: nn.ResizeOp) -> None:
     """Read, or interpolate between, the elements around each output position's coordinate."""
     element_type = nn.tensor_type(op.x).element_type
     if op.mode.data is not ResizeMode.NEAREST and not nn.is_float(element_type):

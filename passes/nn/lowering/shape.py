@@ -13,7 +13,7 @@ from ....dialects import nn
 from ....dialects.nn import BlockOrder, PadMode
 from .body import Body, Index
 from .elementwise import broadcast_index
-from .kernel import Element, Kernel, Part, Place, Placement
+from .kernel import Element, KernelBuilder, OutputPlacement, Place, TensorPiece
 from .scalar import Number, Scalar
 
 ZERO = AffineExpr.constant(0)
@@ -36,7 +36,7 @@ def unflatten(flat: Index, shape: Sequence[int]) -> list[Index]:
     return index
 
 
-def lower_reshape(kernel: Kernel, op: nn.ReshapeOp) -> None:
+def lower_reshape(kernel: KernelBuilder, op: nn.ReshapeOp) -> None:
     """The operand index at the same row-major position.
 
     Dimensions are matched in the smallest groups of equal size, so that a dimension that the
@@ -48,7 +48,7 @@ def lower_reshape(kernel: Kernel, op: nn.ReshapeOp) -> None:
     kernel.define(
         op.result, lambda body, index: body.read(op.x, _regrouped(index, shape, x_shape, back))
     )
-    place = Placement(op.x, lambda index: _regrouped(index, x_shape, shape, groups))
+    place = OutputPlacement(op.x, lambda index: _regrouped(index, x_shape, shape, groups))
     kernel.define_placement(op.result, place)
 
 
@@ -70,15 +70,17 @@ def _regrouped(
     return at
 
 
-def lower_transpose(kernel: Kernel, op: nn.TransposeOp) -> None:
+def lower_transpose(kernel: KernelBuilder, op: nn.TransposeOp) -> None:
     """`y[i] = x[j]` with `j[perm[d]] = i[d]`."""
     perm = nn.ints(op.perm)
     source = [perm.index(i) for i in range(len(perm))]
     kernel.define(op.result, lambda body, index: body.read(op.x, [index[i] for i in source]))
-    kernel.define_placement(op.result, Placement(op.x, lambda index: [index[i] for i in perm]))
+    kernel.define_placement(
+        op.result, OutputPlacement(op.x, lambda index: [index[i] for i in perm])
+    )
 
 
-def lower_concat(kernel: Kernel, op: nn.ConcatOp) -> None:
+def lower_concat(kernel: KernelBuilder, op: nn.ConcatOp) -> None:
     """The operand that holds the position along the axis; an output stores them one by one."""
     axis = op.axis.value.data
     pieces: list[tuple[SSAValue, int, int]] = []
@@ -96,7 +98,7 @@ def lower_concat(kernel: Kernel, op: nn.ConcatOp) -> None:
     kernel.define(op.result, element)
     rank = len(nn.shape_of(op.result))
     parts = [
-        Part(
+        TensorPiece(
             nn.shape_of(value),
             _reader(value),
             _shifted([start if i == axis else 0 for i in range(rank)]),
@@ -136,7 +138,7 @@ def _read_piece(
     return body.where(inside, read, lambda: _read_piece(body, rest, index, axis))
 
 
-def lower_slice(kernel: Kernel, op: nn.SliceOp) -> None:
+def lower_slice(kernel: KernelBuilder, op: nn.SliceOp) -> None:
     """`y[i] = x[start + i * step]`."""
     starts, steps = nn.ints(op.starts), nn.ints(op.steps)
     kernel.define(
@@ -147,7 +149,7 @@ def lower_slice(kernel: Kernel, op: nn.SliceOp) -> None:
     )
 
 
-def lower_pad(kernel: Kernel, op: nn.PadOp) -> None:
+def lower_pad(kernel: KernelBuilder, op: nn.PadOp) -> None:
     """`y[i] = x[i - low]`, by the mode where that lies outside."""
     x_shape, low = nn.shape_of(op.x), nn.ints(op.low)
     value = 0 if op.value is None else nn.number(op.value)
@@ -164,7 +166,7 @@ def lower_pad(kernel: Kernel, op: nn.PadOp) -> None:
     high = nn.ints(op.high)
     if op.mode.data is PadMode.CONSTANT and min((*low, *high), default=0) >= 0:
         borders = _borders(x_shape, low, high, value, nn.tensor_type(op.x).element_type)
-        kernel.define_placement(op.result, Placement(op.x, _shifted(low), borders))
+        kernel.define_placement(op.result, OutputPlacement(op.x, _shifted(low), borders))
 
 
 def _borders(
@@ -173,11 +175,11 @@ def _borders(
     high: Sequence[int],
     value: Number,
     element_type: Attribute,
-) -> list[Part]:
+) -> list[TensorPiece]:
     """The slabs around a padded tensor, disjoint: the slabs of a dimension include the padding of
     the dimensions after it, and not of those before it.
     """
-    slabs: list[Part] = []
+    slabs: list[TensorPiece] = []
     for d, size in enumerate(shape):
         for start, thickness in ((0, low[d]), (low[d] + size, high[d])):
             if thickness == 0:
@@ -186,7 +188,7 @@ def _borders(
             after = [n + a + b for n, a, b in zip(shape, low, high, strict=True)][d + 1 :]
             extents = (*shape[:d], thickness, *after)
             slabs.append(
-                Part(
+                TensorPiece(
                     extents,
                     lambda body, index: body.constant(value, element_type),
                     _shifted(offset),
@@ -230,13 +232,13 @@ _FOLD_BACK: dict[PadMode, Callable[[Body, Index, int, int], Index]] = {
 }
 
 
-def lower_expand(kernel: Kernel, op: nn.ExpandOp) -> None:
+def lower_expand(kernel: KernelBuilder, op: nn.ExpandOp) -> None:
     """`y[i] = x[i]`, 0 where x has extent 1."""
     x_shape = nn.shape_of(op.x)
     kernel.define(op.result, lambda body, index: body.read(op.x, broadcast_index(index, x_shape)))
 
 
-def lower_tile(kernel: Kernel, op: nn.TileOp) -> None:
+def lower_tile(kernel: KernelBuilder, op: nn.TileOp) -> None:
     """`y[i] = x[i mod size]`."""
     x_shape = nn.shape_of(op.x)
     kernel.define(
@@ -281,17 +283,17 @@ def _to_depth(op: nn.DepthToSpaceOp | nn.SpaceToDepthOp, channels: int) -> Place
     return place
 
 
-def lower_depth_to_space(kernel: Kernel, op: nn.DepthToSpaceOp) -> None:
+def lower_depth_to_space(kernel: KernelBuilder, op: nn.DepthToSpaceOp) -> None:
     """`y[n, c, h b + i, w b + j]` is x at the channel of c and the offset i, j."""
     channels = nn.shape_of(op.result)[1]
     to_depth = _to_depth(op, channels)
     kernel.define(op.result, lambda body, index: body.read(op.x, to_depth(index)))
-    kernel.define_placement(op.result, Placement(op.x, _to_space(op, channels)))
+    kernel.define_placement(op.result, OutputPlacement(op.x, _to_space(op, channels)))
 
 
-def lower_space_to_depth(kernel: Kernel, op: nn.SpaceToDepthOp) -> None:
+def lower_space_to_depth(kernel: KernelBuilder, op: nn.SpaceToDepthOp) -> None:
     """The inverse of depth_to_space: the channel tells the offset in the block."""
     channels = nn.shape_of(op.x)[1]
     to_space = _to_space(op, channels)
     kernel.define(op.result, lambda body, index: body.read(op.x, to_space(index)))
-    kernel.define_placement(op.result, Placement(op.x, _to_depth(op, channels)))
+    kernel.define_placement(op.result, OutputPlacement(op.x, _to_depth(op, channels)))

@@ -11,7 +11,7 @@ from ....dialects import nn
 from ....dialects.nn.winograd import KERNEL, TRANSFORMS, Matrix, tile_counts
 from .body import Body, Index
 from .convolution import add_bias, contracted
-from .kernel import Accumulator, Element, Kernel, Together, sum_type
+from .kernel import Accumulator, Element, JointElements, KernelBuilder, sum_type
 from .scalar import Scalar
 
 Cell = Callable[[int, int], Scalar]
@@ -103,7 +103,7 @@ def constant(index: Index) -> int:
     return index.value
 
 
-def lower_winograd_input(kernel: Kernel, op: nn.WinogradInputOp) -> None:
+def lower_winograd_input(kernel: KernelBuilder, op: nn.WinogradInputOp) -> None:
     """`v[i T + j, c, tile] = (B^T d B)[i, j]`."""
     m, pads, shape = op.tile.value.data, nn.ints(op.pads), nn.shape_of(op.x)
     size, transform, in_steps = m + KERNEL - 1, TRANSFORMS[m], op.in_steps is not None
@@ -133,13 +133,13 @@ def lower_winograd_input(kernel: Kernel, op: nn.WinogradInputOp) -> None:
     together = _rows_apart(transform.input_steps[0]) if in_steps else [[*range(size)]]
     kernel.compute_together(
         [
-            Together(grid, [place(row * size + col) for row in rows for col in range(size)])
+            JointElements(grid, [place(row * size + col) for row in rows for col in range(size)])
             for rows in together
         ]
     )
 
 
-def lower_winograd_output(kernel: Kernel, op: nn.WinogradOutputOp) -> None:
+def lower_winograd_output(kernel: KernelBuilder, op: nn.WinogradOutputOp) -> None:
     """`y[n, o, h m + i, w m + j] = (A^T m A)[i, j]`; partial tiles at the end are own pieces."""
     m, (n_tiles, *sizes) = op.tile.value.data, nn.ints(op.sizes)
     size, transform = m + KERNEL - 1, TRANSFORMS[m]
@@ -161,7 +161,7 @@ def lower_winograd_output(kernel: Kernel, op: nn.WinogradOutputOp) -> None:
     kernel.define(op.result, element)
     channels = nn.shape_of(op.result)[1]
     pieces = [
-        Together(
+        JointElements(
             (n_tiles, channels, h_count, w_count),
             [_shifted(m, h_first + i, w_first + j) for i, j in product(range(hs), range(ws))],
         )
@@ -182,7 +182,7 @@ def _shifted(m: int, row: int, col: int) -> Callable[[Sequence[Index]], list[Ind
     return lambda i: [i[0], i[1], i[2] * m + row, i[3] * m + col]
 
 
-def lower_winograd_product(kernel: Kernel, op: nn.WinogradProductOp) -> None:
+def lower_winograd_product(kernel: KernelBuilder, op: nn.WinogradProductOp) -> None:
     """`m[at, o, tile] = sum over c of x[at, c, tile] w[at, o, c]`."""
     element_type = nn.tensor_type(op.result).element_type
 
@@ -207,7 +207,7 @@ def lower_winograd_product(kernel: Kernel, op: nn.WinogradProductOp) -> None:
     kernel.define(op.result, element)
 
 
-def lower_winograd_conv(kernel: Kernel, op: nn.WinogradConvOp) -> None:
+def lower_winograd_conv(kernel: KernelBuilder, op: nn.WinogradConvOp) -> None:
     """`y[n, o] = A^T [sum over c of w[o, c] * (B^T d B)] A`: the products between two stages that
     compute whole tiles.
     """

@@ -9,9 +9,9 @@ from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects import cl
+from ....messages.explanations import Choice, ExplainedTable
 from ...locations import node_name
 from ..fuse import form_groups
-from ..layout.explain import table_text
 from ..layout.grouping import TEXELS
 from ..layout.kernels import works_of_group
 from ..layout.offload import OffloadProblem
@@ -192,7 +192,7 @@ class Chooser:
             return f"it shares a kernel with operations that {title} cannot compute"
         return f"our kernels cost {more:.1f} us less by the model"
 
-    def costs_table(self) -> str:
+    def costs_table(self) -> ExplainedTable:
         """The costs of each region and of the function.
 
         The cost of our kernels in a region's place comes from the cheapest choice without the
@@ -208,7 +208,8 @@ class Chooser:
             rows.append([first, last, str(len(region.matches)), f"{time:.1f}", f"{ours:.1f}"])
         title = self.accelerator.title
         exact = "nothing is cheaper" if self.solution.exact else "the best found"
-        return table_text(
+        return ExplainedTable(
+            Choice.COSTS,
             f"costs of {title} in {self.function.sym_name.data}",
             ("first node", "last node", "operations", "us", "us by our kernels"),
             rows,

@@ -20,7 +20,7 @@ from .regions import Region, form_regions
 
 
 @dataclass(frozen=True)
-class Node:
+class NodePlacement:
     """The placement of one operation."""
 
     name: str
@@ -39,7 +39,7 @@ class Node:
 class Partition:
     """The graphs of a function, and the placement of its operations."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[NodePlacement, ...]
     graphs: tuple[OffloadGraphOp, ...]
 
     @property
@@ -123,13 +123,13 @@ def _nodes(
     regions: Sequence[Region],
     names: Sequence[str],
     reasons: Mapping[Operation, str],
-) -> list[Node]:
+) -> list[NodePlacement]:
     graph_of: dict[Operation, tuple[str, str]] = {}
     for region, name in zip(regions, names, strict=True):
         for match in region.matches:
             graph_of |= dict.fromkeys(match.model, (name, match.note))
     return [
-        Node(
+        NodePlacement(
             node_name(op),
             operation_text(op),
             *graph_of.get(op, ("", reasons.get(op, ""))),

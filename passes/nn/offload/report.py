@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from ..layout.explain import table_text
+from ....messages.explanations import Choice, ExplainedTable
 from .partition import Partition
 
 
-def partition_table(title: str, function: str, partition: Partition) -> str:
+def partition_table(title: str, function: str, partition: Partition) -> ExplainedTable:
     """Each operation with its graph and command, or the reason why it has none, and a sum."""
     rows = [[n.name, n.operation, n.graph or "-", n.note] for n in partition.nodes]
-    return table_text(
+    return ExplainedTable(
+        Choice.PARTITION,
         f"{title} in {function}",
         ("node", "operation", "graph", "command, or why none"),
         rows,

@@ -15,16 +15,16 @@ from ....dialects.offload import OffloadCallOp, OffloadGraphOp
 from ....errors import CloptError
 from ....weights import Weights
 from ...locations import node_name
-from ...thrift import Thrift
+from ...memory_budget import MemoryBudget
+from .buffers import assign_buffers
 from .calls import call_commands
 from .constants import packed_constant, plain_constant, source_constant
-from .homes import find_homes
 from .kernels import KernelTable
 from .layouts import check_plain, is_packed_view
 
 
 @dataclass
-class Surroundings:
+class ModuleContext:
     """The parts of a module that its programs share."""
 
     weights: Weights
@@ -32,7 +32,7 @@ class Surroundings:
     kernels: KernelTable
     graphs: dict[str, OffloadGraphOp]
     """The graphs of accelerators that nothing calls yet."""
-    thrift: Thrift | None = None
+    budget: MemoryBudget | None = None
 
     def graph(self, call: OffloadCallOp) -> OffloadGraphOp:
         """The graph of a call; a graph has its tensors once, so it serves only one call."""
@@ -51,7 +51,7 @@ class ProgramBody:
     Each value of the function has its buffer in `buffers` once it is needed.
     """
 
-    def __init__(self, module: Surroundings, function: func.FuncOp, program: cl.ProgramOp):
+    def __init__(self, module: ModuleContext, function: func.FuncOp, program: cl.ProgramOp):
         self.module = module
         self.block = program.body.block
         self.buffers: dict[SSAValue, SSAValue] = {}
@@ -62,7 +62,7 @@ class ProgramBody:
             self.buffers[value] = param
         params = self.block.args[program.input_count :]
         self.returned = list(zip(returned_values(function), params, strict=True))
-        self.homes = find_homes(function, self.returned, module.target, module.thrift)
+        self.assignment = assign_buffers(function, self.returned, module.target, module.budget)
 
     def lower(self, op: Operation) -> None:
         """Append the commands of one operation."""
@@ -111,9 +111,9 @@ class ProgramBody:
             return
         for value in fused.outputs:
             self._memory(value)
-        if fused in self.homes.slices:
+        if fused in self.assignment.slices:
             return
-        if fused in self.homes.joins:
+        if fused in self.assignment.joins:
             self._copy_parts(fused)
             return
         if all(0 in nn.shape_of(value) for value in fused.outputs):
@@ -135,9 +135,9 @@ class ProgramBody:
         return self.buffers[value]
 
     def _home(self, value: SSAValue) -> SSAValue:
-        if (param := self.homes.outputs.get(value)) is not None:
+        if (param := self.assignment.outputs.get(value)) is not None:
             return self._view(param, value)
-        if (part := self.homes.parts.get(value)) is not None:
+        if (part := self.assignment.parts.get(value)) is not None:
             return self._part(self._memory(part.whole), value, part.offset)
         return self._add(cl.AllocOp(_buffer_type(value)), value)
 
@@ -151,14 +151,14 @@ class ProgramBody:
     def _copy_parts(self, fused: nn.FusedOp) -> None:
         """The rest of a concatenation: copies of the operands that lie elsewhere."""
         (result,) = fused.outputs
-        for value, offset in self.homes.copied(fused):
+        for value, offset in self.assignment.copied(fused):
             place = self._part(self.buffers[result], value, offset)
             copy = cl.EnqueueCopyOp(self.buffers[value], place)
             copy.location = fused.location
             self.block.add_op(copy)
 
     def _return(self) -> None:
-        written = set(self.homes.outputs.values())
+        written = set(self.assignment.outputs.values())
         for value, param in self.returned:
             if param not in written:
                 if nn.layout_of(value) is not None:

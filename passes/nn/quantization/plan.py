@@ -86,7 +86,7 @@ def _is_f32(op: nn.NNOp) -> bool:
 
 
 @dataclass
-class Plan:
+class QuantizationPlan:
     """The operations of one network that read int8, and the values that are rounded to it."""
 
     readers: dict[Operation, tuple[int, ...]] = field(
@@ -116,7 +116,7 @@ class Plan:
 class _Planning:
     """Follows values to the products that read them, and back to those that make them."""
 
-    plan: Plan
+    plan: QuantizationPlan
     _leads: dict[Operation, bool] = field(default_factory=dict[Operation, bool])
     _comes: dict[Operation, bool] = field(default_factory=dict[Operation, bool])
     _wanted: set[SSAValue] = field(default_factory=set[SSAValue])
@@ -177,14 +177,14 @@ def _users(op: Operation) -> set[Operation]:
     return {use.operation for result in op.results for use in result.uses}
 
 
-def plan_of(function: func.FuncOp) -> Plan:
+def plan_of(function: func.FuncOp) -> QuantizationPlan:
     """The plan for one simplified float network."""
-    plan = Plan()
+    plan = QuantizationPlan()
     _Planning(plan).run(function)
     return plan
 
 
-def site_names(function: func.FuncOp, plan: Plan) -> list[str]:
+def site_names(function: func.FuncOp, plan: QuantizationPlan) -> list[str]:
     """A name for each site: that of the input or the value, else of its node; each is unique."""
     inputs = nn.parameter_names(function) if function.arg_attrs else []
     taken: dict[str, int] = {}

@@ -6,6 +6,7 @@ from itertools import takewhile
 from typing import Any
 
 from ....dialects import cl, tir
+from ....messages.explanations import ExplainedParameter, ExplainedPlan
 from . import rules
 from .naive_kernel import NaiveKernel
 from .plans import space_of
@@ -13,19 +14,24 @@ from .rule import Rule
 from .space import NotApplicable, Params, text_of
 
 
-def explain_plan(func: tir.FuncOp, plan: tir.Plan, target: cl.Target) -> str:
-    """Return some lines about the plan of a naive kernel."""
+def explain_plan(func: tir.FuncOp, plan: tir.Plan, target: cl.Target) -> ExplainedPlan:
+    """Explain the plan of a naive kernel."""
     kernel = NaiveKernel(func)
     rule, space = space_of(kernel, plan, target)
     params = space.completed(Params(plan.parameters))
-    cost = "" if rule.cost is None else f", cost {rule.cost(space, params):.4g}"
-    lines = [f"@{func.sym_name.data}: {rule.name}, version {rule.version}{cost}"]
-    for each in space.decisions:
-        value, domain = text_of(params.values[each.name]), each.domain_at(params)
-        lines.append(f"  {each.name} = {value}: {each.parameter.meaning}; {domain}")
-    for other in takewhile(lambda other: other is not rule, rules()):
-        lines.append(f"  {other.name} {_verdict(other, kernel, target)}")
-    return "\n".join(lines)
+    cost = None if rule.cost is None else rule.cost(space, params)
+    parameters = [
+        ExplainedParameter(
+            each.name,
+            text_of(params.values[each.name]),
+            each.parameter.meaning,
+            str(each.domain_at(params)),
+        )
+        for each in space.decisions
+    ]
+    before = takewhile(lambda other: other is not rule, rules())
+    others = [(other.name, _verdict(other, kernel, target)) for other in before]
+    return ExplainedPlan(func.sym_name.data, rule.name, rule.version, cost, parameters, others)
 
 
 def _verdict(rule: Rule[Any], kernel: NaiveKernel, target: cl.Target) -> str:

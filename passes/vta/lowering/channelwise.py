@@ -22,7 +22,7 @@ from ....dialects.vta import (
 from ....dialects.vta.layers import LOW, shape_of
 from ....dialects.vta.windows import taps_within
 from ....dialects.windows import extent
-from .emitter import Box, Emitter, Place, Results
+from .emitter import ActivationBox, Emitter, Results, TensorAddress
 from .packing import blocks
 from .steps import AddTensor, Step
 
@@ -123,7 +123,7 @@ def _lengths(axis: _Axis) -> list[tuple[int, int]]:
 
 
 @dataclass(frozen=True)
-class _Tile:
+class _ChannelTile:
     """The largest piece of a result."""
 
     channels: int
@@ -135,7 +135,7 @@ class _Tile:
         return self.channels * self.rows * self.columns
 
 
-def _tile(axes: Sequence[_Axis], channels: int, room: int, tensors: int) -> _Tile | None:
+def _tile(axes: Sequence[_Axis], channels: int, room: int, tensors: int) -> _ChannelTile | None:
     """The largest piece of which `room` holds the input and `tensors` results, whole rows first.
 
     None if not even the smallest has room.
@@ -144,7 +144,7 @@ def _tile(axes: Sequence[_Axis], channels: int, room: int, tensors: int) -> _Til
     for (width, in_width), (height, in_height) in product(columns, rows):
         size = in_height * in_width + tensors * height * width
         if size <= room:
-            return _Tile(min(channels, room // size), height, width)
+            return _ChannelTile(min(channels, room // size), height, width)
     return None
 
 
@@ -161,8 +161,8 @@ class ChannelwiseLayer:
         emitter: Emitter,
         layer: ChannelwiseOp,
         steps: Sequence[Step],
-        result: Place,
-        places: Mapping[SSAValue, Place],
+        result: TensorAddress,
+        places: Mapping[SSAValue, TensorAddress],
         threads: int,
     ) -> None:
         self.emitter, self.steps, self.result, self.places = emitter, steps, result, places
@@ -236,8 +236,10 @@ class ChannelwiseLayer:
 
 def _box(
     plane: tuple[int, int], starts: Sequence[int], sizes: Sequence[int], image: Sequence[int]
-) -> Box:
+) -> ActivationBox:
     """A piece of some channels of activations whose rows and columns are those of `image`."""
     (first, last), (rows, columns) = plane, sizes
     offset = (first * image[0] + starts[0]) * image[1] + starts[1]
-    return Box(offset, last - first, rows, columns, image[0] * image[1], image[1], rows * columns)
+    return ActivationBox(
+        offset, last - first, rows, columns, image[0] * image[1], image[1], rows * columns
+    )

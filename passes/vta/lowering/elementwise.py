@@ -7,16 +7,16 @@ from collections.abc import Mapping, Sequence
 from xdsl.ir import SSAValue
 
 from ....dialects.vta import Memory
-from .emitter import Box, Emitter, Place, Results
+from .emitter import ActivationBox, Emitter, Results, TensorAddress
 from .steps import AddTensor, Step
 
 
 def write_elementwise(
     emitter: Emitter,
-    source: Place,
+    source: TensorAddress,
     steps: Sequence[Step],
-    result: Place,
-    places: Mapping[SSAValue, Place],
+    result: TensorAddress,
+    places: Mapping[SSAValue, TensorAddress],
     tiles: int,
     threads: int,
 ) -> None:
@@ -27,7 +27,7 @@ def write_elementwise(
     for number, start in enumerate(range(0, tiles, size)):
         count = min(size, tiles - start)
         base = number % threads * room
-        box = Box(start, 1, 1, count, 0, count, 0)
+        box = ActivationBox(start, 1, 1, count, 0, count, 0)
         results = Results(base, 1, 1, count, 0, 0)
         emitter.load_acc8(base, source, box)
         emitter.steps(steps, results, {}, base + size, places, box)

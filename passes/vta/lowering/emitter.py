@@ -20,7 +20,7 @@ from ....dialects.vta import (
     StoreOp,
     Uop,
 )
-from .folding import Kernel, Tap, fold
+from .folding import Tap, UopKernel, fold
 from .steps import AddBias, AddTensor, Immediate, Step
 from .windows import Span
 
@@ -44,19 +44,19 @@ class Ring:
 
 
 @dataclass(frozen=True)
-class Place:
+class TensorAddress:
     """Where a tensor begins: an element of a buffer or constant."""
 
     buffer: SSAValue
     offset: int = 0
 
-    def shifted(self, elements: int) -> Place:
+    def shifted(self, elements: int) -> TensorAddress:
         """The place so many elements further."""
-        return Place(self.buffer, self.offset + elements)
+        return TensorAddress(self.buffer, self.offset + elements)
 
 
 @dataclass(frozen=True)
-class Box:
+class ActivationBox:
     """A piece of activations: channels of rows of elements.
 
     In DRAM channels are `channel` and rows `row` elements apart, from `offset` on; in the
@@ -126,7 +126,7 @@ class Emitter:
         """The micro-ops of the largest instruction: two of them have to fit."""
         return max(1, self.config.depth(Memory.UOP) // 2)
 
-    def load(self, space: Space, base: int, at: Place, box: Box) -> None:
+    def load(self, space: Space, base: int, at: TensorAddress, box: ActivationBox) -> None:
         """Load a box into inputs, weights or sums."""
         for first, offset, sizes, stride in box.transfers():
             self.ops.append(
@@ -141,7 +141,7 @@ class Emitter:
                 )
             )
 
-    def load_acc8(self, base: int, at: Place, box: Box) -> None:
+    def load_acc8(self, base: int, at: TensorAddress, box: ActivationBox) -> None:
         """Load activations into the accumulator."""
         for first, offset, sizes, stride in box.transfers():
             self.ops.append(
@@ -156,7 +156,7 @@ class Emitter:
                 )
             )
 
-    def store(self, base: int, at: Place, box: Box) -> None:
+    def store(self, base: int, at: TensorAddress, box: ActivationBox) -> None:
         """Store results."""
         for first, offset, sizes, stride in box.transfers():
             self.ops.append(
@@ -184,7 +184,7 @@ class Emitter:
 
     def _fold(
         self, base: Uop, axes: Sequence[Loop], taps: Sequence[Tap] = ((0, 0),)
-    ) -> tuple[Kernel, ...]:
+    ) -> tuple[UopKernel, ...]:
         return fold(base, tuple(axes), tuple(taps), distance=self.distance, room=self.room)
 
     def alu(self, kind: AluKind, immediate: int | None, base: Uop, axes: Sequence[Loop]) -> None:
@@ -198,8 +198,8 @@ class Emitter:
         results: Results,
         biases: Mapping[SSAValue, int],
         other: int,
-        places: Mapping[SSAValue, Place],
-        box: Box,
+        places: Mapping[SSAValue, TensorAddress],
+        box: ActivationBox,
     ) -> None:
         """The steps behind a sum. `biases` are in the accumulator; tensors go to `other`."""
         for step in steps:
@@ -227,11 +227,13 @@ def _stride(sizes: tuple[int, int], stride: int) -> int:
 def input_box(
     offset: int, channels: int, channel: int, pad_channel: int, rows: Span, columns: Span,
     size: tuple[int, int],
-) -> Box:  # fmt: skip
+) -> ActivationBox:  # fmt: skip
     """The box of inputs that spans of rows and columns name, in an image of `size`."""
     top, inside, bottom = rows.clipped(size[0])
     left, width, right = columns.clipped(size[1])
     first = max(rows.first, 0) if rows.step == 1 else rows.first
     start = offset + first * size[1] + max(columns.first, 0)
     pads = (top, bottom, left, right)
-    return Box(start, channels, inside, width, channel, size[1] * rows.step, pad_channel, pads)
+    return ActivationBox(
+        start, channels, inside, width, channel, size[1] * rows.step, pad_channel, pads
+    )

@@ -13,7 +13,7 @@ import numpy as np
 from ....dialects.vta import Loop, Uop, UopsAttr
 
 
-class Kernel(NamedTuple):
+class UopKernel(NamedTuple):
     """Micro-ops, and the loops around them, outermost first."""
 
     uops: UopsAttr
@@ -34,7 +34,7 @@ def fold(
     *,
     distance: int,
     room: int,
-) -> tuple[Kernel, ...]:
+) -> tuple[UopKernel, ...]:
     """The fewest micro-ops that run a nest of `axes` and taps, in one instruction if possible.
 
     A micro-op reads no sum that one of the `distance - 1` before it wrote; the order of sums is
@@ -45,7 +45,7 @@ def fold(
     for loops, outside, inside in _choices(axes, len(taps), room):
         uops = _uops(base, outside, taps, inside)
         if _keeps_distance(uops, loops, distance):
-            return (Kernel(UopsAttr(tuple(uops)), loops),)
+            return (UopKernel(UopsAttr(tuple(uops)), loops),)
     if len(taps) > 1:
         parts = [fold(base, axes, (tap,), distance=distance, room=room) for tap in taps]
     else:

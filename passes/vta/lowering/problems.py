@@ -20,8 +20,8 @@ from ....dialects.vta.layers import shape_of
 from .channelwise import channelwise_fits
 from .packing import block_groups, blocks
 from .steps import AddBias, AddTensor, Step
-from .tiling import Problem, fits
-from .windows import Window
+from .tiling import TilingProblem, fits
+from .windows import AxisWindow
 
 _MOST_OPERANDS = 2
 """Tensors of an elementwise layer that lie in the accumulator at once."""
@@ -35,7 +35,9 @@ def merged_groups(layer: ConvolutionOp | DenseOp, config: Config) -> int:
     return block_groups(layer.groups, *channels, config.block_in)
 
 
-def problem_of(layer: ConvolutionOp | DenseOp, steps: Sequence[Step], config: Config) -> Problem:
+def problem_of(
+    layer: ConvolutionOp | DenseOp, steps: Sequence[Step], config: Config
+) -> TilingProblem:
     """The tiling problem of a layer whose sums go through `steps`."""
     kinds = [isinstance(step, AddTensor) for step in steps]
     alu_steps, residuals = len(steps) - sum(kinds), min(1, sum(kinds))
@@ -45,25 +47,25 @@ def problem_of(layer: ConvolutionOp | DenseOp, steps: Sequence[Step], config: Co
 
 def _problem(
     layer: ConvolutionOp | DenseOp, config: Config, alu_steps: int, residuals: int, vectors: int
-) -> Problem:
+) -> TilingProblem:
     x, y = shape_of(layer.x), shape_of(layer.result)
     block, groups = config.block_in, merged_groups(layer, config)
     images = blocks(x[0], config.batch)
     inner, outer = blocks(x[1] // groups, block), blocks(y[1] // groups, block)
     if isinstance(layer, DenseOp):
         inner *= prod(x[2:])
-        rows, columns = Window(images, images, skips=True), Window(1, 1)
-        return Problem(1, 1, inner, outer, rows, columns, True, alu_steps, residuals, vectors)
+        rows, columns = AxisWindow(images, images, skips=True), AxisWindow(1, 1)
+        return TilingProblem(1, 1, inner, outer, rows, columns, True, alu_steps, residuals, vectors)
     window = shape_of(layer.weight)[2:]
     is_transposed = isinstance(layer, ConvTransposeOp)
     rows, columns = (
-        Window(
+        AxisWindow(
             x[2 + i], y[2 + i], window[i], layer.strides[i], layer.dilations[i], layer.pads[i],
             transposed=is_transposed, skips=i == 0,
         )
         for i in range(2)
     )  # fmt: skip
-    return Problem(
+    return TilingProblem(
         images, groups, inner, outer, rows, columns, False, alu_steps, residuals, vectors
     )
 

@@ -9,9 +9,9 @@ from itertools import product
 from xdsl.ir import SSAValue
 
 from ....dialects.vta import Loop, Space, Uop
-from .emitter import Box, Emitter, Place, Results, Ring, input_box
+from .emitter import ActivationBox, Emitter, Results, Ring, TensorAddress, input_box
 from .steps import AddBias, Step
-from .tiling import Problem, Slots, Tile
+from .tiling import ProductTile, Slots, TilingProblem
 
 
 @dataclass(frozen=True)
@@ -40,12 +40,12 @@ class ProductLayer:
     def __init__(
         self,
         emitter: Emitter,
-        problem: Problem,
-        tiling: tuple[Tile, Slots],
-        operands: tuple[SSAValue, Place],
-        result: Place,
+        problem: TilingProblem,
+        tiling: tuple[ProductTile, Slots],
+        operands: tuple[SSAValue, TensorAddress],
+        result: TensorAddress,
         steps: Sequence[Step],
-        places: Mapping[SSAValue, Place],
+        places: Mapping[SSAValue, TensorAddress],
     ) -> None:
         self.emitter, self.problem, self.steps, self.places = emitter, problem, steps, places
         self.tile, slots = tiling
@@ -104,17 +104,17 @@ class ProductLayer:
         pad_channel = self.tile.rows * self.tile.columns
         return Results(base, piece.channels, piece.rows, piece.columns, pad_channel, piece.columns)
 
-    def _result_box(self, piece: Piece) -> Box:
+    def _result_box(self, piece: Piece) -> ActivationBox:
         problem = self.problem
         first = piece.group * problem.outer + piece.outer
         channels = problem.groups * problem.outer
         height, width = problem.rows.result, problem.columns.result
         if problem.channels_last:
             offset = piece.row * channels + first
-            return Box(offset, 1, piece.rows, piece.channels, 0, channels, 0)
+            return ActivationBox(offset, 1, piece.rows, piece.channels, 0, channels, 0)
         offset = ((piece.image * channels + first) * height + piece.row) * width + piece.column
         pad_channel = self.tile.rows * self.tile.columns
-        return Box(
+        return ActivationBox(
             offset, piece.channels, piece.rows, piece.columns, height * width, width, pad_channel
         )
 
@@ -127,7 +127,9 @@ class ProductLayer:
             first = piece.group * problem.inner + inner
             channels = problem.groups * problem.inner
             if problem.channels_last:
-                box = Box(piece.row * channels + first, 1, piece.rows, inners, 0, channels, 0)
+                box = ActivationBox(
+                    piece.row * channels + first, 1, piece.rows, inners, 0, channels, 0
+                )
             else:
                 size = (problem.rows.size, problem.columns.size)
                 rows = problem.rows.span(piece.row, piece.row + piece.rows)
@@ -147,7 +149,7 @@ class ProductLayer:
             row = problem.inner * problem.taps
             first = piece.group * problem.outer + piece.outer
             offset = first * row + inner * problem.taps
-            box = Box(offset, 1, piece.channels, inners * problem.taps, 0, row, 0)
+            box = ActivationBox(offset, 1, piece.channels, inners * problem.taps, 0, row, 0)
             self.emitter.load(Space.WGT, base, self.weight, box)
         return base
 
@@ -155,7 +157,7 @@ class ProductLayer:
         base, missing = self.vectors.place((piece.group, piece.outer))
         if missing:
             offset = piece.group * self.problem.outer + piece.outer
-            box = Box(offset, 1, 1, piece.channels, 0, 0, 0)
+            box = ActivationBox(offset, 1, 1, piece.channels, 0, 0, 0)
             self.emitter.load(Space.ACC, base, self.places[step.bias], box)
         return base
 

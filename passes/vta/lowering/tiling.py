@@ -8,7 +8,7 @@ from itertools import product
 from math import prod
 
 from ....dialects.vta import Config, Memory
-from .windows import Window
+from .windows import AxisWindow
 
 # Cycles of the published core: a bus of 64 bits, one product of tiles in a cycle, one result of the
 # ALU in two; the rest are estimates of latencies.
@@ -24,7 +24,7 @@ LONGEST = 128
 
 
 @dataclass(frozen=True)
-class Problem:
+class TilingProblem:
     """A product layer, in tiles: `inner` input and `outer` output blocks in each of the groups.
 
     With `channels_last` the blocks of a row lie side by side, as those of vta.dense do.
@@ -34,8 +34,8 @@ class Problem:
     groups: int
     inner: int
     outer: int
-    rows: Window
-    columns: Window
+    rows: AxisWindow
+    columns: AxisWindow
     channels_last: bool = False
     alu_steps: int = 3
     residuals: int = 0
@@ -48,7 +48,7 @@ class Problem:
 
 
 @dataclass(frozen=True)
-class Tile:
+class ProductTile:
     """The largest piece that is computed at once: groups, blocks, and elements of the result.
 
     Of more than one group it has all blocks. `spatial_first` says that the pieces of the image are
@@ -88,7 +88,7 @@ class Slots:
 
 
 @lru_cache(maxsize=1024)
-def choose_tile(problem: Problem, config: Config, threads: int) -> tuple[Tile, Slots]:
+def choose_tile(problem: TilingProblem, config: Config, threads: int) -> tuple[ProductTile, Slots]:
     """The cheapest tile whose pieces fit `threads` times. Raises ValueError if none fits."""
     # Long rows are cheapest; only small scratchpads need shorter ones.
     best = _cheapest(problem, config, threads, 4) or _cheapest(problem, config, threads, MAX_PARTS)
@@ -97,24 +97,24 @@ def choose_tile(problem: Problem, config: Config, threads: int) -> tuple[Tile, S
     return best
 
 
-def fits(problem: Problem, config: Config, threads: int) -> bool:
+def fits(problem: TilingProblem, config: Config, threads: int) -> bool:
     """Whether the smallest tile fits `threads` times."""
     inp = prod(_reach(window, 1) for window in (problem.rows, problem.columns))
     if problem.taps > _weight_room(config, threads):
         return False
-    smallest = Tile(1, 1, 1, 1, 1, spatial_first=False)
+    smallest = ProductTile(1, 1, 1, 1, 1, spatial_first=False)
     return _slots(problem, smallest, inp, config, threads) is not None
 
 
 def _cheapest(
-    problem: Problem, config: Config, threads: int, most: int
-) -> tuple[Tile, Slots] | None:
+    problem: TilingProblem, config: Config, threads: int, most: int
+) -> tuple[ProductTile, Slots] | None:
     """The cheapest tile whose rows are cut into at most `most` parts, unless they are long."""
-    best: tuple[float, Tile, Slots] | None = None
+    best: tuple[float, ProductTile, Slots] | None = None
     rows, columns = _lengths(problem.rows), _lengths(problem.columns, most)
     for groups, inner, outer in _channels(problem, config, threads):
         for (height, in_height), (width, in_width) in product(rows, columns):
-            tile = Tile(groups, inner, outer, height, width, spatial_first=False)
+            tile = ProductTile(groups, inner, outer, height, width, spatial_first=False)
             inp = groups * inner * in_height * in_width
             slots = _slots(problem, tile, inp, config, threads)
             if slots is None:
@@ -132,13 +132,13 @@ def _parts(size: int, most: int) -> list[int]:
     return list(dict.fromkeys(-(-size // n) for n in range(1, min(size, most) + 1)))
 
 
-def _lengths(window: Window, most: int = MAX_PARTS) -> list[tuple[int, int]]:
+def _lengths(window: AxisWindow, most: int = MAX_PARTS) -> list[tuple[int, int]]:
     """Lengths of pieces of a result, each with that of the input that it reads at most."""
     parts = _parts(window.result, max(most, -(-window.result // LONGEST)))
     return [(part, _reach(window, part)) for part in parts]
 
 
-def _reach(window: Window, part: int) -> int:
+def _reach(window: AxisWindow, part: int) -> int:
     """The most elements of the input that pieces of `part` results read."""
     return max(
         window.span(begin, min(begin + part, window.result)).count
@@ -146,7 +146,7 @@ def _reach(window: Window, part: int) -> int:
     )
 
 
-def _channels(problem: Problem, config: Config, threads: int) -> list[tuple[int, int, int]]:
+def _channels(problem: TilingProblem, config: Config, threads: int) -> list[tuple[int, int, int]]:
     """Groups, input and output blocks whose weights fit the scratchpad."""
     choices = [
         (1, inner, outer)
@@ -172,7 +172,9 @@ def _weight_room(config: Config, threads: int) -> int:
     return min(config.depth(Memory.WGT) // threads, config.depth(Memory.UOP) // 4)
 
 
-def _slots(problem: Problem, tile: Tile, inp: int, config: Config, threads: int) -> Slots | None:
+def _slots(
+    problem: TilingProblem, tile: ProductTile, inp: int, config: Config, threads: int
+) -> Slots | None:
     """The slots of a tile that reads `inp` elements of inputs; None if they do not fit."""
     acc = tile.results * (1 + problem.residuals)
     vectors = tile.channels * problem.vectors
@@ -193,7 +195,7 @@ def _slots(problem: Problem, tile: Tile, inp: int, config: Config, threads: int)
 
 
 @dataclass(frozen=True)
-class _Pieces:
+class _PieceCounts:
     groups: int
     inner: int
     outer: int
@@ -209,8 +211,8 @@ class _Pieces:
         return self.groups * self.outer
 
 
-def _pieces(problem: Problem, tile: Tile) -> _Pieces:
-    return _Pieces(
+def _pieces(problem: TilingProblem, tile: ProductTile) -> _PieceCounts:
+    return _PieceCounts(
         -(-problem.groups // tile.groups),
         -(-problem.inner // tile.inner),
         -(-problem.outer // tile.outer),
@@ -219,7 +221,9 @@ def _pieces(problem: Problem, tile: Tile) -> _Pieces:
     )
 
 
-def _cost(problem: Problem, tile: Tile, slots: Slots, config: Config, threads: int) -> float:
+def _cost(
+    problem: TilingProblem, tile: ProductTile, slots: Slots, config: Config, threads: int
+) -> float:
     """Cycles, by estimate: with two threads transfers hide behind products, or the reverse."""
     pieces = _pieces(problem, tile)
     spatial = problem.images * pieces.spatial

@@ -23,7 +23,7 @@ Place: TypeAlias = Space | SSAValue
 """A scratchpad, or a buffer in DRAM."""
 
 
-class Range(NamedTuple):
+class ElementRange(NamedTuple):
     """Elements `begin` to `end` (excluded) of a place."""
 
     place: Place
@@ -32,23 +32,23 @@ class Range(NamedTuple):
     writes: bool
 
 
-def touched(op: TileOp) -> Iterator[Range]:
+def touched(op: TileOp) -> Iterator[ElementRange]:
     """The ranges that other stages can touch, too; sums and micro-ops are of one stage alone."""
     match op:
         case TransferOp():
             rows, columns = op.sizes
             is_store = isinstance(op, StoreOp)
             end = op.offset + (rows - 1) * op.stride + columns
-            yield Range(op.buffer, op.offset, end, is_store)
+            yield ElementRange(op.buffer, op.offset, end, is_store)
             top, bottom, left, right = op.pads
             count = (top + rows + bottom) * (left + columns + right)
             if op.space is not Space.ACC:
-                yield Range(op.space, op.base, op.base + count, not is_store)
+                yield ElementRange(op.space, op.base, op.base + count, not is_store)
         case GemmOp() | AluOp():
-            yield Range(Space.OUT, *_bounds(op, 0), True)
+            yield ElementRange(Space.OUT, *_bounds(op, 0), True)
             if isinstance(op, GemmOp) and not op.reset:
-                yield Range(Space.INP, *_bounds(op, 1), False)
-                yield Range(Space.WGT, *_bounds(op, 2), False)
+                yield ElementRange(Space.INP, *_bounds(op, 1), False)
+                yield ElementRange(Space.WGT, *_bounds(op, 2), False)
         case _:
             pass
 

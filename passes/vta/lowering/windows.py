@@ -38,7 +38,7 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Window:
+class AxisWindow:
     """A window over one dimension. `before` are the zeros, or what a transposed one cuts off.
 
     With `skips` a span leaves out elements that no tap reads.

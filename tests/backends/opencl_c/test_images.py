@@ -231,13 +231,13 @@ READ = f"%v = tir.texel_read %x[%c0, %i] lane %c0 : {IMAGE} -> f32"
             f"%x: {IMAGE}, %y: {IMAGE}",
             f"{READ}\n tir.texel_write %v, %y[%c0, %i] lane %c0 : f32, {IMAGE}",
             Target(),
-            "writes a part of a texel of y: a texel is written whole",
+            "writes only part of a texel of y: write whole texels",
         ),
         (
             f"%x: {IMAGE}, %y: {IMAGE}",
             f"{READ}\n tir.texel_write %v, %y[%c0, %c0] lane %i : f32, {IMAGE}",
             Target(),
-            "writes a part of a texel of y",
+            "writes only part of a texel of y",
         ),
         (
             f"%x: {IMAGE}",
@@ -249,7 +249,7 @@ READ = f"%v = tir.texel_read %x[%c0, %i] lane %c0 : {IMAGE} -> f32"
             ", ".join(f"%x{i}: {IMAGE}" for i in range(4)),
             "",
             Target(name="small", max_read_images=3),
-            "kernel f reads 4 images, more than the 3 of small",
+            "kernel f reads 4 images, more than the 3 that small allows",
         ),
         (
             f"%x: {IMAGE}, " + ", ".join(f"%y{i}: {IMAGE}" for i in range(2)),
@@ -259,7 +259,7 @@ READ = f"%v = tir.texel_read %x[%c0, %i] lane %c0 : {IMAGE} -> f32"
                 for i in range(2)
             ),
             Target(name="small", max_write_images=1),
-            "kernel f writes 2 images, more than the 1 of small",
+            "kernel f writes 2 images, more than the 1 that small allows",
         ),
         (
             "%x: memref<6x4xf32, strided<[8, 1]>>",
@@ -267,7 +267,7 @@ READ = f"%v = tir.texel_read %x[%c0, %i] lane %c0 : {IMAGE} -> f32"
             "%y = memref.alloca() : memref<1xf32, #tir.scope<private>>\n"
             "memref.store %v, %y[%c0] : memref<1xf32, #tir.scope<private>>",
             Target(),
-            "texels are counted in dense buffers only",
+            "only dense buffers have texels",
         ),
     ],
 )

@@ -8,7 +8,7 @@ import pytest
 from onnx import TensorProto, helper
 
 import clopt
-from clopt.backends.opencl_c.names import Names, is_identifier
+from clopt.backends.opencl_c.names import NameScopes, is_identifier
 
 NAMES = """
     __kernel __global kernel global generic half float4 uchar16 int as_int as_x convert_float vload4
@@ -42,7 +42,7 @@ def test_tensors_of_any_name(device: str) -> None:
 
 @pytest.mark.parametrize("hint", NAMES)
 def test_new_name(hint: str) -> None:
-    names = Names()
+    names = NameScopes()
     first, second = names.new(hint), names.new(hint)
     assert is_identifier(first)
     assert is_identifier(second)

@@ -13,8 +13,8 @@ import pytest
 
 import clopt
 from clopt import CloptError
-from clopt.backends.pyopencl_runtime import Executable, find_device, turns
-from clopt.backends.pyopencl_runtime.memory import Memory
+from clopt.backends.pyopencl_runtime import Executable, arena_lock, find_device
+from clopt.backends.pyopencl_runtime.memory import BufferMemory
 from clopt.weights import Weights
 from support.cl.programs import parse, twice
 
@@ -159,9 +159,13 @@ def test_two_models_on_one_queue_and_one_arena(context: cl.Context) -> None:
         np.testing.assert_array_equal(found, 4 * (X + 1 + i % 2))
 
 
-def test_a_turn_that_does_not_come_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(turns, "MOST_WAIT", 0.01)
-    first, second, both = turns.Turn([1]), turns.Turn([2]), turns.Turn([2, 1])
+def test_waiting_too_long_for_an_arena_is_an_error(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(arena_lock, "MOST_WAIT", 0.01)
+    first, second, both = (
+        arena_lock.ArenaLock([1]),
+        arena_lock.ArenaLock([2]),
+        arena_lock.ArenaLock([2, 1]),
+    )
     with second:
         with pytest.raises(CloptError, match="Another thread has used the arena of this model"):
             both.__enter__()
@@ -240,7 +244,7 @@ def test_parts_are_released_before_those_around_them() -> None:
         def __del__(self) -> None:
             released.append(self.offset)
 
-    memory = Memory.__new__(Memory)
+    memory = BufferMemory.__new__(BufferMemory)
     memory.__dict__.update(_views={}, _parts={offset: Part(offset) for offset in (256, 768, 512)})
     del memory
     assert released == [768, 512, 256]
@@ -255,7 +259,7 @@ def test_a_part_at_a_byte_that_the_device_does_not_take(device: str) -> None:
     if "NVIDIA" in program.device.platform:
         np.testing.assert_array_equal(program.run([X2])[0][:64], 2 * X2[1:65])
         return
-    sentence = r"makes no part of a buffer at byte 4, but at multiples of \d+; compile the model"
+    sentence = r"cannot start a sub-buffer at byte 4, only at multiples of \d+; compile the model"
     with pytest.raises(CloptError, match=sentence):
         program.run([X2])
 

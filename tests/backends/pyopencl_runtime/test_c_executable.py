@@ -205,11 +205,11 @@ def test_mistakes(doubler: Doubler, in_c: Callable[..., CExecutable]) -> None:
     with pytest.raises(CloptError, match="but 0 were given"):
         executable.run([])
     small = cl.Buffer(executable.context, cl.mem_flags.READ_WRITE, 8)
-    with pytest.raises(CloptError, match='The buffer for "x" has 8 bytes; 16 are needed'):
+    with pytest.raises(CloptError, match='The buffer for "x" has 8 bytes, but needs 16'):
         executable.enqueue(executable.queue, {"x": small, "y": small})
     elsewhere = cl.Context([doubler.device.handle])
     foreign, another = (cl.Buffer(elsewhere, cl.mem_flags.READ_WRITE, 16) for _ in range(2))
-    with pytest.raises(CloptError, match="The buffer for x belongs to another context"):
+    with pytest.raises(CloptError, match='The buffer for "x" belongs to another context'):
         executable.enqueue(executable.queue, {"x": foreign, "y": another})
     np.testing.assert_array_equal(executable.run([X])[0], Y)
     with pytest.raises(RuntimeError, match=r"(?s)bug of clopt.*no_such_name"):

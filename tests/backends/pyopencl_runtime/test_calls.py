@@ -70,7 +70,7 @@ def test_errors_name_the_function_and_the_node(queue: cl.CommandQueue) -> None:
     def without_events(*_: object, wait_for: list[cl.Event]) -> None:
         assert len(wait_for) == 1
 
-    with pytest.raises(CloptError, match="f failed: it has the fence EVENTS, and returned no eve"):
+    with pytest.raises(CloptError, match="f failed: its fence is EVENTS, so it must return"):
         Call(without_events, "f", "", (), (), Fence.EVENTS).put(queue, ())
 
 

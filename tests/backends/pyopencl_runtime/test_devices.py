@@ -53,7 +53,7 @@ def test_the_default_is_the_first_gpu_or_else_cpu() -> None:
 def test_an_unknown_device_lists_what_there_is(words: str) -> None:
     with pytest.raises(CloptError) as error:
         find_device(words)
-    assert f'No OpenCL device answers to "{words}"; there are: [0] ' in str(error.value)
+    assert f'No OpenCL device matches "{words}"; available are: [0] ' in str(error.value)
 
 
 def test_the_target_has_the_devices_own_figures(device: str) -> None:

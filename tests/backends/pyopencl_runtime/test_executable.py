@@ -81,7 +81,7 @@ def test_an_output_has_bytes_of_its_own(doubler: Doubler) -> None:
     both = cl.Buffer(context, cl.mem_flags.READ_WRITE, 8192)
     part, rest = both.get_sub_region(0, 16), both.get_sub_region(4096, 16)
     for x, y in ((both, both), (part, both), (both, part)):
-        with pytest.raises(CloptError, match='The output "y" shares its buffer with "x"'):
+        with pytest.raises(CloptError, match='The output "y" shares its memory with "x"'):
             executable.enqueue(queue, {"x": x, "y": y})
     cl.enqueue_copy(queue, both, X)
     executable.enqueue(queue, {"x": part, "y": rest})
@@ -96,7 +96,7 @@ def test_parts_of_a_buffer_overlap_where_they_start_apart(doubler: Doubler) -> N
     ports = [TensorInfo(name, (512,), np.dtype("f4")) for name in "xy"]
     low, middle, high = (whole.get_sub_region(start, 2048) for start in (0, 1024, 2048))
     for given in ((low, middle), (middle, low)):
-        with pytest.raises(CloptError, match='The output "y" shares its buffer with "x"'):
+        with pytest.raises(CloptError, match='The output "y" shares its memory with "x"'):
             bound_memory(ports, [2048] * 2, 1, given, context)
     assert bound_memory(ports, [2048] * 2, 1, (low, high), context) == (low, high)
     assert bound_memory(ports, [2048] * 2, 2, (low, middle), context) == (low, middle)
@@ -172,7 +172,7 @@ def test_wrong_buffers(doubler: Doubler) -> None:
     executable = doubler.executable()
     small = cl.Buffer(executable.context, cl.mem_flags.READ_WRITE, 8)
     large = cl.Buffer(executable.context, cl.mem_flags.READ_WRITE, 16)
-    with pytest.raises(CloptError, match='The buffer for "y" has 8 bytes; 16 are needed'):
+    with pytest.raises(CloptError, match='The buffer for "y" has 8 bytes, but needs 16'):
         executable.enqueue(executable.queue, {"x": large, "y": small})
     with pytest.raises(CloptError, match='The input or output "y" is missing'):
         executable.enqueue(executable.queue, {"x": large})
@@ -198,9 +198,9 @@ def test_enqueue_checks_arrays_as_run_does(doubler: Doubler) -> None:
 
     assert refused(x.view(np.int32), y).startswith('The array for "x" has the type int32, but ')
     assert refused(x, y.reshape(2, 2)).startswith('The array for "y" has the shape 2x2, but the')
-    takes = "takes a pyopencl.Buffer or pyopencl.array.Array, not"
-    assert refused(None, y) == f'"x" {takes} NoneType; run takes arrays of numpy.'
-    assert refused(x, Y) == f'"y" {takes} numpy.ndarray; run takes arrays of numpy.'
+    needs = "needs a pyopencl.Buffer or pyopencl.array.Array, not"
+    assert refused(None, y) == f'"x" {needs} NoneType; to pass numpy arrays, call run.'
+    assert refused(x, Y) == f'"y" {needs} numpy.ndarray; to pass numpy arrays, call run.'
 
 
 class OfAnotherLibrary:

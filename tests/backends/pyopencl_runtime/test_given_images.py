@@ -118,10 +118,10 @@ def test_halves(device: str) -> None:
 
 
 REFUSALS = {
-    "no image": "is compiled to be an image, not ndarray; bind a pyopencl.Image",
-    "size": 'The image for "camera" is 7x5; a 2-D image of 7x10 texels is needed.',
-    "order": "has the channel order BGRA; kernels take RGBA",
-    "channels": "has channels of SIGNED_INT8; the kernels take CL_FLOAT or CL_HALF_FLOAT or",
+    "no image": "was compiled as an image, but ndarray was given; bind a pyopencl.Image",
+    "size": 'The image for "camera" is 7x5, but must be a 2-D image of 7x10 texels.',
+    "order": "has the channel order BGRA, but kernels need RGBA",
+    "channels": "has channels of SIGNED_INT8, but the kernels need CL_FLOAT or CL_HALF_FLOAT or",
     "flags": 'Kernels cannot read the write-only image for "camera".',
     "context": 'The image for "camera" belongs to another context than the program.',
 }
@@ -149,12 +149,12 @@ def test_refused_mixtures(device: str) -> None:
     model = program(device)
     texels = np.zeros((2, 1, 5, 7, 4), np.float32)
     array = np.zeros((2, 3, 5, 7), np.float32)
-    with pytest.raises(CloptError, match='"mask" takes a buffer; to bind an image, compile with'):
+    with pytest.raises(CloptError, match='"mask" needs a buffer; to bind an image, compile with'):
         model.bind_image("mask", image(model, texels))
     with pytest.raises(CloptError, match='no input or output called "x"'):
         model.bind_image("x", None)
     model.bind_image("camera", image(model, texels))
-    with pytest.raises(CloptError, match='"camera" is bound to an image; leave it out, or call'):
+    with pytest.raises(CloptError, match='"camera" is bound to an image; omit it, or first call'):
         model.run({"camera": array})
     with pytest.raises(CloptError, match='"camera" is bound to an image'):
         model.enqueue(model.queue, {"camera": image(model, texels)})

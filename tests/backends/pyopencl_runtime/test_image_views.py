@@ -18,7 +18,7 @@ from clopt.backends.pyopencl_runtime import (
     image_views,
 )
 from clopt.backends.pyopencl_runtime.images import Images
-from clopt.backends.pyopencl_runtime.memory import Memory
+from clopt.backends.pyopencl_runtime.memory import BufferMemory
 from clopt.backends.targets import load_target
 from clopt.weights import Weights
 from support.cl.image_programs import DTYPES, aliases, blur, blurred, copies, lowered, memory
@@ -102,7 +102,9 @@ def test_all_ways_give_the_same_bits(device: str, cache: Path, kind: str) -> Non
 def test_a_way_that_the_device_does_not_have(device: str, cache: Path, kind: str) -> None:
     text = reusing(weights := Weights(), kind)
     for way in set(ImageViews) - set(ways(device, kind)):
-        with pytest.raises(CloptError, match=rf"makes no {kind} of this program {way.value}"):
+        with pytest.raises(
+            CloptError, match=rf"cannot create this program's {kind} images {way.value}"
+        ):
             executable(text, device, cache, weights, image_views=way)
 
 
@@ -196,7 +198,7 @@ def test_a_device_that_does_not_keep_its_word(
     def trial(*args: object) -> bool:
         with monkeypatch.context() as lie:
             lie.setattr(
-                Memory,
+                BufferMemory,
                 "image",
                 lambda memory, type_, *_: memory._images.make(type_, cl.mem_flags.READ_WRITE),
             )

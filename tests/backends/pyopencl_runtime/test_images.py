@@ -150,7 +150,9 @@ def test_a_format_that_the_device_lacks(
     device: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(cl, "get_supported_image_formats", lambda *_: [])
-    with pytest.raises(CloptError, match="has no image2d with texels of four f32; compile with"):
+    with pytest.raises(
+        CloptError, match="does not support image2d with texels of four f32; compile with"
+    ):
         executable(device, copies(SHAPE, "f32", "image2d"), tmp_path)
 
 

@@ -12,7 +12,7 @@ import pyopencl as cl
 import pytest
 
 from clopt.backends.pyopencl_runtime import find_device
-from clopt.backends.pyopencl_runtime.vta import Accelerator, Region, form_for
+from clopt.backends.pyopencl_runtime.vta import DramRegion, VTADevice, form_for
 from clopt.backends.vta.core import CoreForm
 from clopt.backends.vta.implementation import Implementation
 from clopt.dialects.vta.config import BLOCK_16, Config
@@ -56,7 +56,7 @@ def test_streams_of_layers_share_one_arena(device: str):
     values, arena = random_sums(4), np.full((12, *SHAPE), 99, np.int8)
     buffer = vta.region(arena).buffer
     size = BLOCK_16.element_bytes(Memory.OUT)
-    here, there = Region(buffer, 3 * size), Region(buffer, 7 * size)
+    here, there = DramRegion(buffer, 3 * size), DramRegion(buffer, 7 * size)
     first = words(load(Memory.UOP, 1), load(Memory.ACC, 4), each(AluOpcode.ADD, 4, 3), store(4))
     second = words(
         load(Memory.UOP, 1), load(Memory.ACC_8BIT, 4), each(AluOpcode.SHR, 4, -1), store(4)
@@ -71,7 +71,7 @@ def test_streams_of_layers_share_one_arena(device: str):
     for stream in bound:
         stream.enqueue(vta.queue)
     arena[3:7], arena[7:11] = values + 3, ((values + 3) * 2).astype(np.int8)
-    np.testing.assert_array_equal(vta.read(Region(buffer), arena), arena)
+    np.testing.assert_array_equal(vta.read(DramRegion(buffer), arena), arena)
 
 
 def test_a_stream_of_several_launches(device: str):
@@ -138,7 +138,7 @@ def test_a_program_binary_stands_in_for_the_core(device: str, tmp_path: Path):
     arguments = ("instruction_count", "out", "instructions")
     path = tmp_path / "board.bin"
     described = Implementation(program=path, kernel="board", arguments=arguments)
-    board = Accelerator(context, found, described)
+    board = VTADevice(context, found, described)
     stream = words(store(2))
     vta = Machine(board, cl.CommandQueue(context))
     out = vta.region(np.zeros(stream.nbytes, np.int8))
@@ -146,27 +146,27 @@ def test_a_program_binary_stands_in_for_the_core(device: str, tmp_path: Path):
     stored = vta.read(out, np.zeros(stream.nbytes, np.uint8))
     np.testing.assert_array_equal(stored.view(np.uint64), stream.reshape(-1))
     with pytest.raises(CloptError, match="starts at byte 16"):
-        board.bind(board.load([stream], UOPS), {Memory.OUT: Region(out.buffer, 16)})
+        board.bind(board.load([stream], UOPS), {Memory.OUT: DramRegion(out.buffer, 16)})
     with pytest.raises(CloptError, match="the kernel board has no parameter wgt"):
         board.load([words(load(Memory.WGT, 1))], UOPS)
     with pytest.raises(CloptError, match='no kernel "vta_core"'):
-        Accelerator(context, found, replace(board.implementation, kernel="vta_core"))
+        VTADevice(context, found, replace(board.implementation, kernel="vta_core"))
     short = replace(board.implementation, arguments=("instructions", "out"))
-    with pytest.raises(CloptError, match="has 3 parameters, and its target names 2"):
-        Accelerator(context, found, short)
+    with pytest.raises(CloptError, match="has 3 parameters, but its target names 2"):
+        VTADevice(context, found, short)
 
 
 def test_a_program_that_cannot_be_used(device: str, tmp_path: Path):
     found = find_device(device)
     context = cl.Context([found.handle])
-    with pytest.raises(CloptError, match="cannot read the program of VTA: No such file"):
-        Accelerator(context, found, Implementation(program=tmp_path / "none.aocx"))
+    with pytest.raises(CloptError, match="cannot read the VTA program: No such file"):
+        VTADevice(context, found, Implementation(program=tmp_path / "none.aocx"))
     (tmp_path / "bad.aocx").write_bytes(b"no program")
-    with pytest.raises(CloptError, match="refuses the program"):
-        Accelerator(context, found, Implementation(program=tmp_path / "bad.aocx"))
+    with pytest.raises(CloptError, match="rejects the program"):
+        VTADevice(context, found, Implementation(program=tmp_path / "bad.aocx"))
 
 
-def bind(vta: Machine, memories: Callable[[cl.Buffer], dict[Memory, Region]]) -> None:
+def bind(vta: Machine, memories: Callable[[cl.Buffer], dict[Memory, DramRegion]]) -> None:
     stream = vta.accelerator.load([words(load(Memory.UOP, 1), store(4))], UOPS)
     vta.accelerator.bind(stream, memories(vta.region(np.zeros(64, np.int8)).buffer))
 
@@ -174,9 +174,9 @@ def bind(vta: Machine, memories: Callable[[cl.Buffer], dict[Memory, Region]]) ->
 @pytest.mark.parametrize(
     ("memories", "sentence"),
     [
-        (lambda buffer: {}, "moves the memory OUT, and it has no buffer"),
-        (lambda buffer: {Memory.OUT: Region(buffer, 8)}, "no multiple of 16"),
-        (lambda buffer: {Memory.OUT: Region(buffer, 16)}, "reaches 64 bytes of the memory OUT"),
+        (lambda buffer: {}, "accesses the memory OUT, which has no buffer"),
+        (lambda buffer: {Memory.OUT: DramRegion(buffer, 8)}, "not a multiple of 16"),
+        (lambda buffer: {Memory.OUT: DramRegion(buffer, 16)}, "reaches 64 bytes of the memory OUT"),
     ],
 )
 def test_memories_that_do_not_fit_are_refused(memories: Any, sentence: str):
@@ -186,7 +186,7 @@ def test_memories_that_do_not_fit_are_refused(memories: Any, sentence: str):
 
 def test_streams_that_do_not_fit_are_refused():
     accelerator = machine("0", BLOCK_16, VECTORS).accelerator
-    with pytest.raises(CloptError, match="has 1 cores, and there are 2 streams"):
+    with pytest.raises(CloptError, match="has 1 cores, but 2 streams were given"):
         accelerator.load([words(), words()], UOPS)
     with pytest.raises(VTAStreamError, match="reaches element 1 of UOP in DRAM, of 1"):
         accelerator.load([words(load(Memory.UOP, 2))], UOPS)

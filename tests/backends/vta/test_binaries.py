@@ -18,7 +18,7 @@ from clopt.dialects.cl import EnqueueKernelOp, KernelOp, ProgramOp
 from clopt.dialects.vta import BATCH_2, BLOCK_16, BinaryOp, VTAStreamError
 from clopt.dialects.vta.isa import AluOpcode, Gemm, Instruction, Memory, Uop
 from clopt.errors import CloptError
-from clopt.passes.vta.assembling import Listing, Tensors, assemble
+from clopt.passes.vta.assembling import GraphTensors, Listing, assemble
 from clopt.weights import Weights
 from support.vta.queue_programs import COUNT, listing, product, program
 from support.vta.streams import each, load, serial, store
@@ -32,7 +32,7 @@ def relu(
 ) -> BinaryOp:
     """@relu of x and y, whose last steps are `steps`."""
     code = listing([(UOPS, 0), *steps], uops)
-    return assemble("relu", BLOCK_16, Tensors({"x": COUNT}, {"y": 2}), code, weights)
+    return assemble("relu", BLOCK_16, GraphTensors({"x": COUNT}, {"y": 2}), code, weights)
 
 
 @pytest.mark.parametrize(
@@ -94,7 +94,7 @@ def test_launches() -> None:
 
 def test_two_configurations() -> None:
     weights = Weights()
-    steps, tensors = serial([UOPS]), Tensors({"x": 1}, {"y": 1})
+    steps, tensors = serial([UOPS]), GraphTensors({"x": 1}, {"y": 1})
     graphs = [
         assemble(f"vta_{n}", config, tensors, Listing(steps, [0] * len(steps), (Uop(),)), weights)
         for n, config in enumerate([BLOCK_16, BATCH_2])

@@ -140,5 +140,5 @@ def test_without_the_weights_of_a_graph_nothing_is_saved(tmp_path: Path) -> None
 
 def test_what_runs_kernels_only_refuses_graphs() -> None:
     module, weights = compiled("generic-gpu")
-    with pytest.raises(CloptError, match="@main has commands that only a C library runs"):
+    with pytest.raises(CloptError, match="@main has commands that need a C library"):
         Executable(module, weights)

@@ -66,7 +66,7 @@ def test_a_saved_model_needs_the_program(device: str, tmp_path: Path, ours: np.n
     compiled(two_graphs(), device, target).save(tmp_path / "model")
     np.testing.assert_array_equal(clopt.load(tmp_path / "model", device).run([X])[0], ours)
     (tmp_path / "board.bin").unlink()
-    with pytest.raises(CloptError, match=r"board\.bin: cannot read the program of VTA: No such"):
+    with pytest.raises(CloptError, match=r"board\.bin: cannot read the VTA program: No such"):
         clopt.load(tmp_path / "model", device).prepare()
 
 
@@ -77,15 +77,15 @@ def refusal(device: str, target: Path) -> str:
 
 
 def test_programs_that_cannot_be_used(device: str, tmp_path: Path) -> None:
-    assert "cannot read the program of VTA" in refusal(device, write_board(tmp_path, None))
-    assert "the program of VTA is empty" in refusal(device, write_board(tmp_path, b""))
+    assert "cannot read the VTA program" in refusal(device, write_board(tmp_path, None))
+    assert "the VTA program is empty" in refusal(device, write_board(tmp_path, b""))
     found = refusal(device, write_board(tmp_path, b"no program"))
-    assert "refuses the program" in found
-    assert "board.bin: it is made for another device" in found
+    assert "rejects the program" in found
+    assert "board.bin: it was built for another device" in found
     target = write_board(tmp_path, binary(device), kernel="vta")
     assert 'The program binary has no kernel "vta"' in refusal(device, target)
     target = write_board(tmp_path, binary(device), arguments=ARGUMENTS.split()[1:])
-    assert "has 10 parameters, and its target names 9" in refusal(device, target)
+    assert "has 10 parameters, but its target names 9" in refusal(device, target)
     arguments = [name for name in ARGUMENTS.split() if name != "wgt"]
     target = write_board(tmp_path, binary(device), arguments=arguments)
-    assert "moves the memory WGT, and the kernel board of the program" in refusal(device, target)
+    assert "accesses the memory WGT, but the kernel board of the program" in refusal(device, target)

@@ -19,7 +19,7 @@ from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
 from clopt.reports.memory import memory_report
-from clopt.tools.memory_report.summary import summary
+from clopt.reports.memory.summary import summary
 from support import effort
 from support.cl.ml_programs import FACTORS, OPTIMAL, PLAIN, TENSOR, Machine, parse, random_network
 

@@ -244,7 +244,7 @@ def test_explain_tells_values_costs_and_what_is_left():
     NNChoosePass(explain=True).apply(ctx, module)
     NNFoldRelayoutsPass(explain=True).apply(ctx, module)
     assert len(ctx.explanations) == 2
-    text = "\n".join(ctx.explanations)
+    text = "\n".join(map(str, ctx.explanations))
     lines = [line.split("  ") for line in text.splitlines()]
     rows = {
         cells[1].strip(): [c.strip() for c in cells if c.strip()] for cells in lines if cells[1:]

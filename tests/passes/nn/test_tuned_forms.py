@@ -16,7 +16,7 @@ from clopt.context import CloptContext
 from clopt.dialects import cl, nn
 from clopt.passes.nn.forms import open_convolutions
 from clopt.passes.nn.tuned_forms import (
-    Convolution,
+    ConvolutionSite,
     FormChoice,
     TunedForms,
     choice_key,
@@ -34,14 +34,14 @@ DIRECT, TWO, FOUR = "direct", "winograd 2", "winograd 4"
 
 def found_in(
     graph: Graph, *results: SSAValue, target: cl.Target = POCL, **facts: Any
-) -> list[Convolution]:
+) -> list[ConvolutionSite]:
     target = replace(target, **facts)
     module = graph.module(*results, target=target)
     (function,) = nn.networks_of(module)
     return open_convolutions(function, target, CloptContext())
 
 
-def network() -> list[Convolution]:
+def network() -> list[ConvolutionSite]:
     """Two convolutions that differ, and one without a choice."""
     graph = Graph((1, 8, 12, 12))
     x = graph.conv(graph.conv(graph.x, 16), 16, kernel=1)
@@ -57,7 +57,7 @@ def one(
     seed: int = 0,
     bias: bool = False,
     **facts: Any,
-) -> list[Convolution]:
+) -> list[ConvolutionSite]:
     graph = Graph((1, 8, size, size), type_=type_)
     random = np.random.default_rng(seed)
     w, b = (
@@ -69,7 +69,7 @@ def one(
 
 
 def records(
-    several: Sequence[Convolution], direct: float | None, four: float | None, **fields: Any
+    several: Sequence[ConvolutionSite], direct: float | None, four: float | None, **fields: Any
 ) -> list[Record]:
     times = {DIRECT: direct, TWO: 50.0, FOUR: four}
     return [

@@ -13,7 +13,7 @@ from onnx.reference import ReferenceEvaluator
 from xdsl.ir import Block, Operation, SSAValue
 
 from clopt.dialects import nn
-from clopt.passes.nn.lowering import LOWERINGS, Kernel
+from clopt.passes.nn.lowering import LOWERINGS, KernelBuilder
 from support import effort
 from support.tir import interpreter
 
@@ -32,7 +32,7 @@ def evaluate(
     ops = [made] if isinstance(made, Operation) else list(made)
     block.add_ops(ops)
     outputs: Sequence[SSAValue] = ops[-1].results
-    kernel = Kernel("kernel", block.args, outputs)
+    kernel = KernelBuilder("kernel", block.args, outputs)
     for op in ops:
         op.verify()
         LOWERINGS[type(op)](kernel, op)

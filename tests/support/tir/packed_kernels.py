@@ -13,7 +13,7 @@ from xdsl.ir import Block, Operation, SSAValue
 from clopt.dialects import cl, nn, tir
 from clopt.dialects.nn import LayoutAttr
 from clopt.dialects.nn.evaluation import evaluate
-from clopt.passes.nn.lowering import LOWERINGS, Kernel
+from clopt.passes.nn.lowering import LOWERINGS, KernelBuilder
 from clopt.passes.nn.program.constants import packed_array
 
 Build = Callable[..., Operation | Sequence[Operation]]
@@ -64,7 +64,7 @@ class Example:
             layout(letter, len(nn.shape_of(value)), memory)
             for letter, value in zip(case.layouts, tensors, strict=True)
         ]
-        kernel = Kernel("naive", block.args, results, self.layouts)
+        kernel = KernelBuilder("naive", block.args, results, self.layouts)
         for op in ops:
             op.verify()
             values |= zip(op.results, evaluate(op, [values[v] for v in op.operands]), strict=True)

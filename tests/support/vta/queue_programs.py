@@ -30,7 +30,7 @@ from clopt.dialects.vta.isa import (
     Uop,
     nop,
 )
-from clopt.passes.vta.assembling import Listing, Tensors, assemble
+from clopt.passes.vta.assembling import GraphTensors, Listing, assemble
 from clopt.passes.vta.emit_binaries import VTAEmitBinariesPass
 from clopt.weights import Weights
 from support.vta.streams import each, load, serial, store
@@ -182,7 +182,7 @@ def product(config: Config, weights: Weights, rng: np.random.Generator) -> Binar
         (store(COUNT), 1),
     ]
     uops = (Uop(), Uop(0, COUNT))
-    tensors = Tensors({"x": COUNT}, {"y": COUNT})
+    tensors = GraphTensors({"x": COUNT}, {"y": COUNT})
     return assemble("vta_0", config, tensors, listing(steps, uops, wgt, bias), weights)
 
 
@@ -206,7 +206,7 @@ def residual(config: Config, weights: Weights) -> BinaryOp:
         (each(AluOpcode.SHR, COUNT, 0), 0),
         (store(COUNT), 2),
     ]
-    tensors = Tensors({"a": COUNT, "b": COUNT}, {"y": COUNT}, {"t": COUNT})
+    tensors = GraphTensors({"a": COUNT, "b": COUNT}, {"y": COUNT}, {"t": COUNT})
     return assemble("vta_1", config, tensors, listing(steps, uops), weights)
 
 

@@ -13,7 +13,7 @@ import pyopencl as cl
 
 from clopt.backends.pyopencl_runtime import find_device
 from clopt.backends.pyopencl_runtime.cache import BinaryCache
-from clopt.backends.pyopencl_runtime.vta import Accelerator, Region
+from clopt.backends.pyopencl_runtime.vta import DramRegion, VTADevice
 from clopt.backends.vta.core import CoreForm
 from clopt.backends.vta.event_simulator import run_stages
 from clopt.backends.vta.implementation import Implementation
@@ -125,7 +125,7 @@ def simulate_stages(case: Case, config: Config, seed: int) -> np.ndarray:
 class Machine:
     """An accelerator with a queue."""
 
-    accelerator: Accelerator
+    accelerator: VTADevice
     queue: cl.CommandQueue
 
     def run(self, case: Case) -> np.ndarray:
@@ -140,12 +140,12 @@ class Machine:
         self.accelerator.bind(stream, regions).enqueue(self.queue)
         return self.read(regions[Memory.OUT], dram[Memory.OUT])
 
-    def region(self, array: np.ndarray) -> Region:
+    def region(self, array: np.ndarray) -> DramRegion:
         """A buffer with the content of an array."""
         flags = cl.mem_flags.READ_WRITE | cl.mem_flags.COPY_HOST_PTR
-        return Region(cl.Buffer(self.queue.context, flags, hostbuf=np.ascontiguousarray(array)))
+        return DramRegion(cl.Buffer(self.queue.context, flags, hostbuf=np.ascontiguousarray(array)))
 
-    def read(self, region: Region, like: np.ndarray) -> np.ndarray:
+    def read(self, region: DramRegion, like: np.ndarray) -> np.ndarray:
         """The content of a buffer, when all that was enqueued is done."""
         found = np.empty_like(like)
         cl.enqueue_copy(self.queue, found, region.buffer, src_offset=region.offset)
@@ -159,7 +159,7 @@ def machine(device: str, config: Config, form: CoreForm, **fields: int) -> Machi
     context = cl.Context([found.handle])
     implementation = Implementation(config=config, form=form, **fields)
     kernels = BinaryCache(Path(_FOLDER.name))
-    return Machine(Accelerator(context, found, implementation, kernels), cl.CommandQueue(context))
+    return Machine(VTADevice(context, found, implementation, kernels), cl.CommandQueue(context))
 
 
 _FOLDER = TemporaryDirectory()

@@ -105,7 +105,7 @@ def test_off_and_unknown_choices(
     monkeypatch.setenv(CHOICE, "off")
     assert live_target(find_device(device)) == target_for(find_device(device))
     monkeypatch.setenv(CHOICE, "on")
-    with pytest.raises(CloptError, match='CLOPT_CALIBRATION is auto or off, not "on"'):
+    with pytest.raises(CloptError, match='CLOPT_CALIBRATION must be auto or off, not "on"'):
         live_target(find_device(device))
 
 
@@ -116,7 +116,7 @@ def test_without_a_cache_the_facts_of_the_file(
     with warnings.catch_warnings(action="ignore"):
         assert live_target(find_device(device)) == target_for(find_device(device))
     assert measurements == []
-    with pytest.raises(CloptError, match="cannot keep what it measures in /proc/clopt/devices/"):
+    with pytest.raises(CloptError, match="cannot store the measured facts in /proc/clopt/devices/"):
         calibrate(find_device(device))
 
 
@@ -133,7 +133,7 @@ def test_a_driver_that_refuses_is_no_obstacle(device: str, monkeypatch: pytest.M
         raise cl.RuntimeError("no linker")
 
     monkeypatch.setattr(Kernels, "build", build)
-    with pytest.warns(CloptWarning, match="that measure it: no linker; clopt takes the facts of "):
+    with pytest.warns(CloptWarning, match="that measure it: no linker; clopt uses the facts of "):
         assert live_target(find_device(device)) == target_for(find_device(device))
     with pytest.raises(CloptError, match="does not run the kernels that measure it: no linker"):
         calibrate(find_device(device))
@@ -163,7 +163,7 @@ def test_a_driver_that_does_not_answer_is_no_obstacle(
     monkeypatch.setattr(calibration, "_MOST_SECONDS", 0.1)
     monkeypatch.setattr(Kernels, "build", lambda self: leave.wait(60))
     try:
-        with pytest.warns(CloptWarning, match="that measure it: no answer in 0.1 s; clopt takes"):
+        with pytest.warns(CloptWarning, match="that measure it: no answer in 0.1 s; clopt uses"):
             assert live_target(find_device(device)) == target_for(find_device(device))
     finally:
         leave.set()
@@ -176,7 +176,7 @@ def test_a_cache_that_fills_up_or_is_no_folder(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(calibration, "write_atomically", write)
-    with pytest.warns(CloptWarning, match="cannot write here: No space left on device; clopt take"):
+    with pytest.warns(CloptWarning, match="cannot write here: No space left on device; clopt use"):
         assert live_target(find_device(device)) == target_for(find_device(device))
     with pytest.raises(CloptError, match=r"toml: cannot write here: No space left on device\.$"):
         calibrate(find_device(device))
@@ -197,7 +197,7 @@ def test_gpus_and_unknown_runtimes_are_not_measured(
     gpu = load_target("nvidia")
     monkeypatch.setattr(calibration, "target_for", lambda _: gpu)
     assert live_target(find_device(device)) == gpu
-    with pytest.raises(CloptError, match="is no CPU: its facts are those of the target nvidia and"):
+    with pytest.raises(CloptError, match="is not a CPU: its facts come from the target nvidia and"):
         calibrate(find_device(device))
     assert measurements == []
 

@@ -20,7 +20,7 @@ from clopt.passes.nn.clml.graphs import outline
 from clopt.passes.nn.clml.matching import find_matches
 from clopt.passes.nn.forms import rewrite
 from clopt.passes.nn.fuse import form_groups
-from clopt.passes.nn.layout.cost import CostModel
+from clopt.passes.nn.layout.cost import LayoutCostModel
 from clopt.passes.nn.layout.grouping import TEXELS
 from clopt.passes.nn.layout.kernels import Work, work_of_region, works_of_group
 from clopt.passes.nn.layout.problem import LayoutProblem
@@ -63,7 +63,7 @@ def kernel_costs(module: ModuleOp, target: cl.Target) -> float:
     function = function_of(module)
     rewrite(function, target, CloptContext())
     groups = form_groups(function.body.block.ops, TEXELS)
-    model = CostModel(target)
+    model = LayoutCostModel(target)
     total = LayoutProblem(function, groups, target).solve().cost
     for work in (work for group in groups for work in works_of_group(group)):
         if not work.is_view:
@@ -168,7 +168,7 @@ def test_the_choice_is_the_best_partition(name: str, winograd: str, texture: str
 
 def price(module: ModuleOp, target: cl.Target) -> float:
     """The cost of what stands in a module: commands, kernels in their layouts, transforms."""
-    model, total = CostModel(target), command_costs(module, target)
+    model, total = LayoutCostModel(target), command_costs(module, target)
     works: list[tuple[Work, Sequence[SSAValue], SSAValue]] = []
     for op in function_of(module).body.block.ops:
         match op:
@@ -350,7 +350,7 @@ def test_the_choice_is_explained():
     )
     ctx = CloptContext()
     NNChoosePass(explain=True).apply(ctx, module)
-    text = "\n".join(ctx.explanations)
+    text = "\n".join(map(str, ctx.explanations))
     with_clml, without = chooser.cost, chooser.kernels_only.cost
     assert f"{with_clml:.1f} us in all by the model, {without:.1f} us without CLML" in text
     (said,) = re.findall(r"nn.conv  +nn.conv  +1  +([\d.]+)  +([\d.]+)", text)

@@ -14,7 +14,7 @@ from clopt.backends.targets import load_target
 from clopt.dialects import nn
 from clopt.dialects.nn import LayoutAttr
 from clopt.passes.nn.fuse import form_groups
-from clopt.passes.nn.layout.cost import CostModel
+from clopt.passes.nn.layout.cost import LayoutCostModel
 from clopt.passes.nn.layout.grouping import TEXELS
 from clopt.passes.nn.layout.kernels import Work, works_of_group
 from support.nn.layout_graphs import AUTO, PACKED, ROWS, Graph, tensor
@@ -30,7 +30,7 @@ def test_more_work_costs_more():
     def cost(channels: int, extent: int, kernel: int) -> float:
         graph = Graph((1, channels, extent, extent))
         work = work_of(graph, graph.conv(graph.x, channels, kernel))
-        return CostModel(AUTO).read(work, graph.x, ROWS, ROWS)
+        return LayoutCostModel(AUTO).read(work, graph.x, ROWS, ROWS)
 
     for costs in (
         [cost(c, 16, 3) for c in (8, 16, 64)],
@@ -41,7 +41,7 @@ def test_more_work_costs_more():
 
 
 def test_packing_pays_for_convolutions_and_tails_are_not_free():
-    model = CostModel(AUTO)
+    model = LayoutCostModel(AUTO)
     graph = Graph((1, 64, 32, 32))
     work = work_of(graph, graph.conv(graph.x, 64))
     by_layout = [model.read(work, graph.x, layout, ROWS) for layout in (ROWS, PACKED, None)]
@@ -55,7 +55,7 @@ def test_packing_pays_for_convolutions_and_tails_are_not_free():
 
 
 def test_a_plain_input_costs_less_where_its_rows_are_whole_texels():
-    model = CostModel(AUTO)
+    model = LayoutCostModel(AUTO)
 
     def per_pixel(width: int) -> float:
         graph = Graph((1, 3, 32, width))
@@ -68,7 +68,7 @@ def test_a_plain_input_costs_less_where_its_rows_are_whole_texels():
 @pytest.mark.parametrize("depthwise", [False, True])
 def test_blocks_are_taken_apart_in_whole_vectors_or_not_at_all(depthwise: bool):
     """A depthwise convolution to 72 plain channels once took 20 times as long as in blocks."""
-    model, blocks = CostModel(load_target("pocl")), LayoutAttr([(1, 8)])
+    model, blocks = LayoutCostModel(load_target("pocl")), LayoutAttr([(1, 8)])
 
     def apart(channels: int) -> float:
         graph = Graph((1, channels, 56, 56))
@@ -81,7 +81,7 @@ def test_blocks_are_taken_apart_in_whole_vectors_or_not_at_all(depthwise: bool):
 
 def test_a_copy_into_blocks_costs_less_than_weights_without_them():
     """A single convolution of 256 channels by tiles once took 7 times as long as a direct one."""
-    model, blocks = CostModel(load_target("pocl")), LayoutAttr([(1, 8)])
+    model, blocks = LayoutCostModel(load_target("pocl")), LayoutAttr([(1, 8)])
     graph = Graph((1, 256, 14, 14))
     u = graph.constant(256, 36, 256)
     work = work_of(graph, graph.add(nn.WinogradConvOp(graph.x, u, None, 4, (1, 1, 1, 1))))
@@ -95,7 +95,7 @@ def test_a_copy_into_blocks_costs_less_than_weights_without_them():
 
 
 def test_gathering_lanes_costs_four_loads():
-    model = CostModel(replace(AUTO, image_cost=1.0))
+    model = LayoutCostModel(replace(AUTO, image_cost=1.0))
     graph = Graph((1, 16, 32, 32))
     work = work_of(graph, graph.relu(graph.x))
     along = LayoutAttr([(3, 4)])
@@ -106,7 +106,7 @@ def test_gathering_lanes_costs_four_loads():
 
 
 def test_a_transform_is_a_launch_and_the_bytes():
-    model = CostModel(AUTO)
+    model = LayoutCostModel(AUTO)
     small, large = tensor(1, 4, 4, 4), tensor(1, 64, 256, 256)
     assert model.transform(small, None, None) == 0
     assert model.transform(small, None, ROWS) > AUTO.launch_microseconds
@@ -121,7 +121,7 @@ def test_large_plain_products_share_their_reads():
         a, b = (nn.ConstantOp.from_array(np.zeros((size, size), np.float32)) for _ in range(2))
         product = nn.MatmulOp(a.result, b.result)
         work = Work([product], [a.result, b.result], product.result, product)
-        model = CostModel(replace(target, prefetched_panels=prefetched))
+        model = LayoutCostModel(replace(target, prefetched_panels=prefetched))
         return model.read(work, b.result, None, None)
 
     assert cost(1024, 2) < cost(1024, 0) / 2
@@ -138,7 +138,7 @@ def test_rows_of_stacked_matrices_are_rows_of_one_product():
         a, b = (nn.ConstantOp.from_array(each) for each in arrays)
         product = nn.MatmulOp(a.result, b.result)
         work = Work([product], [a.result, b.result], product.result, product)
-        model = CostModel(replace(target, prefetched_panels=prefetched))
+        model = LayoutCostModel(replace(target, prefetched_panels=prefetched))
         return model.read(work, b.result, None, None)
 
     assert cost((8, 8, 64), 2) < cost((8, 8, 64), 0)
@@ -147,7 +147,7 @@ def test_rows_of_stacked_matrices_are_rows_of_one_product():
 
 def test_a_large_product_that_reads_something_packed_has_no_panels():
     """ViT's products with a packed residual once took five times as long as those without one."""
-    model, graph = CostModel(load_target("nvidia")), Graph((1024, 1024))
+    model, graph = LayoutCostModel(load_target("nvidia")), Graph((1024, 1024))
     product = nn.MatmulOp(graph.constant(1024, 1024), graph.constant(1024, 1024))
     add = nn.BinaryOp(product.result, graph.x, nn.BinaryKind.ADD)
     inputs = [*product.operands, graph.x]
@@ -164,7 +164,7 @@ def test_a_large_product_that_reads_something_packed_has_no_panels():
 
 def test_a_plain_product_of_two_packed_rows_has_no_tiles():
     """Scores of queries and keys once took 7 slots a multiply-add of an Adreno, where 1.4 do."""
-    model = CostModel(load_target("adreno-740"))
+    model = LayoutCostModel(load_target("adreno-740"))
     q, k = (nn.ConstantOp.from_array(np.zeros((64, 64), np.float32)) for _ in range(2))
     keys = nn.TransposeOp(k.result, [1, 0])
     product = nn.MatmulOp(q.result, keys.result)

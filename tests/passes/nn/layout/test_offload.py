@@ -15,7 +15,7 @@ from xdsl.ir import SSAValue
 from clopt.dialects import cl, nn
 from clopt.passes.nn.fuse import form_groups
 from clopt.passes.nn.layout.candidates import PLAIN, Candidate
-from clopt.passes.nn.layout.cost import CostModel
+from clopt.passes.nn.layout.cost import LayoutCostModel
 from clopt.passes.nn.layout.grouping import TEXELS
 from clopt.passes.nn.layout.kernels import Work
 from clopt.passes.nn.layout.offload import Offer, OffloadProblem, Writer
@@ -43,7 +43,7 @@ class Case:
     rests: dict[SSAValue, Work] = field(default_factory=dict[SSAValue, Work])
 
     def __post_init__(self) -> None:
-        self.model = CostModel(self.target)
+        self.model = LayoutCostModel(self.target)
         self.read, self.transform = cache(self.model.read), cache(self.model.transform)
         self.works = self.layouts.works
         copies = {value: self.copy for value in self.layouts.variables}

@@ -16,7 +16,7 @@ from clopt.passes.nn.layout.grouping import TEXELS
 from clopt.passes.nn.layout.measured import Variant
 from clopt.passes.nn.layout.problem import LayoutProblem
 from clopt.passes.nn.layout.tuned_layouts import (
-    Choice,
+    LayoutChoice,
     TunedLayouts,
     choice_key,
     chosen_variants,
@@ -59,12 +59,12 @@ def measured(times: Callable[[Variant, float], float | None], **fields: Any) -> 
     ]
 
 
-def choose(records: Iterable[Record], device: Device = HERE) -> Choice:
+def choose(records: Iterable[Record], device: Device = HERE) -> LayoutChoice:
     database = TuningDatabase(tuple(records))
     return TunedLayouts(database, device, TARGET).choose(problem())
 
 
-def layouts(choice: Choice) -> set[tuple[str, str]]:
+def layouts(choice: LayoutChoice) -> set[tuple[str, str]]:
     return chosen_variants(choice.problem, choice.solution)
 
 

@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation
 
 from clopt.dialects import nn
 from clopt.dialects.nn.evaluation import evaluate
-from clopt.passes.nn.lowering import LOWERINGS, Kernel
+from clopt.passes.nn.lowering import LOWERINGS, KernelBuilder
 from clopt.passes.nn.program.constants import packed_array
 from support.tir import interpreter
 from support.tir.harness import examples
@@ -45,7 +45,7 @@ def check(build: Build, arrays: Sequence[np.ndarray], layouts: Layouts) -> str:
     block.add_ops(ops)
     values = dict(zip(block.args, arrays, strict=True))
     outputs = ops[-1].results
-    kernel = Kernel("kernel", block.args, outputs, layouts)
+    kernel = KernelBuilder("kernel", block.args, outputs, layouts)
     for op in ops:
         op.verify()
         if isinstance(op, nn.ConstantOp):

@@ -12,7 +12,7 @@ from xdsl.ir import Block, Operation
 
 from clopt.backends.targets import load_target
 from clopt.dialects import cl, nn, tir
-from clopt.passes.nn.lowering import LOWERINGS, Kernel
+from clopt.passes.nn.lowering import LOWERINGS, KernelBuilder
 from clopt.passes.tir.rules.contraction import is_packed
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import default_plan
@@ -30,7 +30,7 @@ def kernel(
     block = Block(arg_types=[TensorType(f32, shape) for shape in shapes])
     op = build(*block.args)
     block.add_op(op)
-    builder = Kernel("kernel", block.args, op.results)
+    builder = KernelBuilder("kernel", block.args, op.results)
     LOWERINGS[type(op)](builder, op)
     func = builder.finish()
     func.properties["constants"] = DenseArrayBase.from_list(i64, constants)

@@ -1,8 +1,8 @@
-"""The places of regions' results: separate buffers, or parts of others.
+"""Buffer assignment: which results have buffers of their own, and which are parts of others.
 
-The operands of a concatenation are contiguous in its result if the axes before the joined one have
-one element each. Then their kernels write them there, and the concatenation shrinks to copies of
-operands that lie elsewhere. In the same way, a slice of whole rows is a part of its operand.
+The operands of a concatenation are contiguous in its result if every axis before the joined one has
+extent 1. Their kernels then write them in place, and the concatenation only copies operands that
+lie elsewhere. In the same way, a slice of whole rows is a part of its operand.
 """
 
 from __future__ import annotations
@@ -22,18 +22,18 @@ from ....dialects import cl, nn
 from ....dialects.cl.ops import byte_count
 from ....dialects.offload import OffloadCallOp
 from ...locations import node_name
-from ...thrift import Means, Thrift
+from ...memory_budget import MemoryBudget, MemorySaving
 from .layouts import is_packed_view
 
 Step: TypeAlias = nn.FusedOp | OffloadCallOp
-"""An operation that computes, and can write its results to any place."""
+"""An operation that computes and can write its results to any buffer."""
 
 _MOST_GROWTH = 1.05
-"""The growth of memory that parts may cost, in return for the copies and kernels that they save."""
+"""Largest growth of peak memory, as a factor, accepted to save copies and kernels."""
 
 
 @dataclass(frozen=True)
-class Part:
+class BufferPart:
     """The bytes of another value from `offset` on."""
 
     whole: SSAValue
@@ -42,25 +42,25 @@ class Part:
 
 @dataclass(frozen=True)
 class Join:
-    """A concatenation without a kernel: the bytes of its result at which its operands start."""
+    """A concatenation without a kernel, with the byte offsets of its operands in its result."""
 
     values: Sequence[SSAValue]
     offsets: Sequence[int]
 
     @property
     def operands(self) -> Iterable[tuple[SSAValue, int]]:
-        """The operands with elements, in order, and the start of each."""
+        """Return the non-empty operands, in order, with the byte offset of each."""
         return zip(self.values, self.offsets, strict=True)
 
     def within(self, start: int, end: int) -> range:
-        """The numbers of the operands with bytes in [start, end) of the result."""
+        """Return the numbers of the operands with bytes in [start, end) of the result."""
         first = max(bisect_right(self.offsets, start) - 1, 0)
         return range(first, bisect_right(self.offsets, end - 1))
 
 
 @dataclass(frozen=True)
 class Sizes:
-    """The bytes of values, each counted once: a type of xDSL is slow to look into."""
+    """The byte sizes of values, memoised because looking into an xDSL type is slow."""
 
     _known: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
 
@@ -71,27 +71,28 @@ class Sizes:
 
 
 @dataclass
-class Homes:
-    """The values without separate buffers.
+class BufferAssignment:
+    """The values that have no buffer of their own.
 
-    Values are results of regions and calls; a view has the home of its source (`source_of`).
+    Values are results of regions and calls. A view shares the assignment of its source
+    (`source_of`).
     """
 
     sizes: Sizes
     outputs: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """The program's parameter to which a value is written."""
-    parts: dict[SSAValue, Part] = field(default_factory=dict[SSAValue, Part])
+    """The program parameter into which a value is written."""
+    parts: dict[SSAValue, BufferPart] = field(default_factory=dict[SSAValue, BufferPart])
     """The values that are parts of others."""
     joins: dict[nn.FusedOp, Join] = field(default_factory=dict[nn.FusedOp, Join])
     slices: set[nn.FusedOp] = field(default_factory=set[nn.FusedOp])
     """Slices without a kernel."""
 
     def is_placed(self, value: SSAValue) -> bool:
-        """Whether a value has a home already."""
+        """Return whether a value already has a place in another buffer."""
         return value in self.outputs or value in self.parts
 
     def copied(self, fused: nn.FusedOp) -> list[tuple[SSAValue, int]]:
-        """The operands of a join that do not lie in its result, and their places there."""
+        """Return the operands of a join that lie elsewhere, with byte offsets in the result."""
         (result,) = fused.outputs
         return [
             (value, offset)
@@ -99,15 +100,15 @@ class Homes:
             if self.origin(source_of(value)) != self.origin(result, offset)
         ]
 
-    def origin(self, value: SSAValue, offset: int = 0) -> Part:
-        """The place of byte `offset` of a value, in a value that is not a part itself."""
+    def origin(self, value: SSAValue, offset: int = 0) -> BufferPart:
+        """Return the location of byte `offset` of a value, in a value that is not itself a part."""
         while (part := self.parts.get(value)) is not None:
             value, offset = part.whole, part.offset + offset
-        return Part(value, offset)
+        return BufferPart(value, offset)
 
 
 def source_of(value: SSAValue) -> SSAValue:
-    """The value that a chain of views starts from; it has the same bytes."""
+    """Return the value at the start of a chain of views; it has the same bytes."""
     while True:
         owner = value.owner
         if isinstance(owner, nn.ReshapeOp):
@@ -118,40 +119,40 @@ def source_of(value: SSAValue) -> SSAValue:
             return value
 
 
-def find_homes(
+def assign_buffers(
     function: func.FuncOp,
     results: Sequence[tuple[SSAValue, SSAValue]],
     target: cl.Target,
-    thrift: Thrift | None = None,
-) -> Homes:
-    """The homes of the results of a function's regions and calls.
+    budget: MemoryBudget | None = None,
+) -> BufferAssignment:
+    """Assign buffers to the results of a function's regions and calls.
 
     `results` are the returned values with their parameters. Parts that kernels access start at
-    multiples of `image_base_alignment_bytes`. A part keeps its whole alive: as long as parts raise
-    the most live bytes by more than `_MOST_GROWTH`, the part that costs most is given up.
+    multiples of `image_base_alignment_bytes`. A part keeps its whole value alive: while parts raise
+    the peak of live bytes by more than `_MOST_GROWTH`, the part that raises it most is dropped.
     """
     alignment, sizes = target.image_base_alignment_bytes, Sizes()
     if not target.sub_buffers:
         return _place([], results, alignment, sizes)
     steps = [op for op in function.body.block.ops if isinstance(op, Step)]
     regions = [op for op in steps if isinstance(op, nn.FusedOp)]
-    if thrift is not None:
-        regions = [op for op in regions if not thrift.must(Means.PLACE, node_name(op))]
+    if budget is not None:
+        regions = [op for op in regions if not budget.must(MemorySaving.PLACE, node_name(op))]
     apart = _place([], results, alignment, sizes)
     limit = _MOST_GROWTH * max(live_bytes(steps, results, apart)[0])
     kept = regions
     while True:
-        homes = _place(kept, results, alignment, sizes)
-        totals, lives = live_bytes(steps, results, homes)
+        assignment = _place(kept, results, alignment, sizes)
+        totals, lives = live_bytes(steps, results, assignment)
         least = _excess(totals, limit)
         if not least:
             break
         time = next(i for i, total in enumerate(totals) if total > limit)
         before = kept
         for fused in kept:
-            if fused not in homes.slices and fused not in homes.joins:
+            if fused not in assignment.slices and fused not in assignment.joins:
                 continue
-            first, last = lives.get(homes.origin(fused.outputs[0]).whole, (time + 1, time))
+            first, last = lives.get(assignment.origin(fused.outputs[0]).whole, (time + 1, time))
             if first <= time <= last:
                 rest = [op for op in before if op is not fused]
                 fewer = _place(rest, results, alignment, sizes)
@@ -160,31 +161,32 @@ def find_homes(
                     least, kept = excess, rest
         if kept is before:
             break
-    if thrift is not None:
-        _offer_places(kept, steps, results, homes, target, thrift)
-    return homes
+    if budget is not None:
+        _offer_places(kept, steps, results, assignment, target, budget)
+    return assignment
 
 
 def _offer_places(
     regions: Sequence[nn.FusedOp],
     steps: Sequence[Step],
     results: Sequence[tuple[SSAValue, SSAValue]],
-    homes: Homes,
+    assignment: BufferAssignment,
     target: cl.Target,
-    thrift: Thrift,
+    budget: MemoryBudget,
 ) -> None:
-    """Offer to make kernels of the regions whose parts raise the most live bytes."""
-    most = max(live_bytes(steps, results, homes)[0])
-    for fused in (*homes.slices, *homes.joins):
+    """Offer the memory budget kernels in place of the parts that raise the peak of live bytes."""
+    most = max(live_bytes(steps, results, assignment)[0])
+    for fused in (*assignment.slices, *assignment.joins):
         rest = [op for op in regions if op is not fused]
-        apart = _place(rest, results, target.image_base_alignment_bytes, homes.sizes)
+        apart = _place(rest, results, target.image_base_alignment_bytes, assignment.sizes)
         saved = most - max(live_bytes(steps, results, apart)[0])
-        moved = 2 * homes.sizes[fused.outputs[0]]
+        moved = 2 * assignment.sizes[fused.outputs[0]]
         time = target.launch_microseconds + moved / (1e3 * target.bandwidth)
-        thrift.offer(Means.PLACE, node_name(fused), saved, time)
+        budget.offer(MemorySaving.PLACE, node_name(fused), saved, time)
 
 
 def _excess(totals: Iterable[int], limit: float) -> float:
+    """Return the bytes above `limit`, summed over the steps."""
     return sum(max(0, total - limit) for total in totals)
 
 
@@ -193,60 +195,63 @@ def _place(
     results: Sequence[tuple[SSAValue, SSAValue]],
     alignment: int,
     sizes: Sizes,
-) -> Homes:
-    """Homes in which those `regions` that are slices or concatenations make parts."""
-    homes = Homes(sizes)
+) -> BufferAssignment:
+    """Return an assignment in which slices and concatenations among `regions` make parts."""
+    assignment = BufferAssignment(sizes)
     for value, param in results:
         source = source_of(value)
         if isinstance(source.owner, Step):
-            homes.outputs.setdefault(source, param)
+            assignment.outputs.setdefault(source, param)
     for fused in regions:
-        _place_slice(fused, homes, alignment)
+        _place_slice(fused, assignment, alignment)
     joins = [(fused, join) for fused in regions if (join := _join(fused, sizes)) is not None]
-    # Small concatenations first: their results may then be parts of larger ones.
+    # The largest concatenations first: the results of smaller ones may become parts of them.
     joins.sort(key=lambda pair: -sizes[pair[0].outputs[0]])
     for fused, join in joins:
-        _place_join(fused, join, homes, alignment)
-    return homes
+        _place_join(fused, join, assignment, alignment)
+    return assignment
 
 
 def live_bytes(
-    steps: Sequence[Step], results: Sequence[tuple[SSAValue, SSAValue]], homes: Homes
+    steps: Sequence[Step],
+    results: Sequence[tuple[SSAValue, SSAValue]],
+    assignment: BufferAssignment,
 ) -> tuple[list[int], dict[SSAValue, tuple[int, int]]]:
-    """The bytes of the program's own values that are live at each step, and their lifetimes.
+    """Return the live bytes of the program's own values at each step, and their lifetimes.
 
-    The inner tensors of calls do not count, since they do not depend on homes.
+    The inner tensors of calls do not count, since they do not depend on the assignment.
     """
     lives: dict[SSAValue, tuple[int, int]] = {}
 
     def touch(values: Iterable[SSAValue], time: int) -> None:
         for value in values:
-            whole = homes.origin(source_of(value)).whole
-            if isinstance(whole.owner, Step) and whole not in homes.outputs:
+            whole = assignment.origin(source_of(value)).whole
+            if isinstance(whole.owner, Step) and whole not in assignment.outputs:
                 lives[whole] = lives.get(whole, (time, time))[0], time
 
     for time, step in enumerate(steps):
         if isinstance(step, OffloadCallOp):
             touch((*step.operands, *step.results), time)
-        elif step in homes.joins:
-            touch((value for value, _ in homes.copied(step)), time)
-        elif step not in homes.slices and not is_packed_view(step):
+        elif step in assignment.joins:
+            touch((value for value, _ in assignment.copied(step)), time)
+        elif step not in assignment.slices and not is_packed_view(step):
             touch((*step.inputs, *step.outputs), time)
-    written = set(homes.outputs.values())
+    written = set(assignment.outputs.values())
     touch((value for value, param in results if param not in written), len(steps))
     change = [0] * (len(steps) + 2)
     for value, (first, last) in lives.items():
-        change[first] += homes.sizes[value]
-        change[last + 1] -= homes.sizes[value]
+        change[first] += assignment.sizes[value]
+        change[last + 1] -= assignment.sizes[value]
     return list(accumulate(change)), lives
 
 
 def _is_over_plain_memory(value: SSAValue) -> bool:
+    """Return whether a value is stored in a plain buffer, packed or not."""
     layout = nn.layout_of(value)
     return layout is None or layout.memory == NoneAttr()
 
 
-def _place_slice(fused: nn.FusedOp, homes: Homes, alignment: int) -> None:
+def _place_slice(fused: nn.FusedOp, assignment: BufferAssignment, alignment: int) -> None:
     """Make a slice a part of its operand if its elements are contiguous there."""
     ops = list(fused.body.block.ops)
     if len(ops) != 2 or not isinstance(op := ops[0], nn.SliceOp) or len(fused.outputs) != 1:
@@ -254,7 +259,7 @@ def _place_slice(fused: nn.FusedOp, homes: Homes, alignment: int) -> None:
     (value,), (result,) = fused.inputs, fused.outputs
     plain = nn.layout_of(value) is None and nn.layout_of(result) is None
     source = source_of(value)
-    if not plain or homes.is_placed(result) or nn.constant_of(source) is not None:
+    if not plain or assignment.is_placed(result) or nn.constant_of(source) is not None:
         return
     shape, sizes = nn.shape_of(value), nn.shape_of(result)
     strides = [prod(shape[axis + 1 :]) for axis in range(len(shape))]
@@ -264,16 +269,16 @@ def _place_slice(fused: nn.FusedOp, homes: Homes, alignment: int) -> None:
     if not whole_rows or any(step != 1 for step in steps[first : first + 1]):
         return
     start = sum(at * n for at, n in zip(nn.ints(op.starts), strides, strict=True))
-    offset = start * (homes.sizes[value] // prod(shape))
+    offset = start * (assignment.sizes[value] // prod(shape))
     if offset % alignment == 0:
-        homes.parts[result] = Part(source, offset)
-        homes.slices.add(fused)
+        assignment.parts[result] = BufferPart(source, offset)
+        assignment.slices.add(fused)
 
 
 def _join(fused: nn.FusedOp, sizes: Sizes) -> Join | None:
-    """The join of a region, if it is a concatenation whose operands are contiguous in its result.
+    """Return the join of a region if it is a concatenation of operands contiguous in its result.
 
-    In packed memory they are contiguous if each except the last fills its blocks.
+    In packed memory they are contiguous if each operand except the last fills its blocks.
     """
     ops = list(fused.body.block.ops)
     if len(ops) != 2 or not isinstance(op := ops[0], nn.ConcatOp) or len(fused.outputs) != 1:
@@ -295,51 +300,61 @@ def _join(fused: nn.FusedOp, sizes: Sizes) -> Join | None:
     return Join(values, offsets)
 
 
-def _place_join(fused: nn.FusedOp, join: Join, homes: Homes, alignment: int) -> None:
-    """Let the operands of a concatenation be parts of its result, if that leaves few copies.
+def _place_join(
+    fused: nn.FusedOp, join: Join, assignment: BufferAssignment, alignment: int
+) -> None:
+    """Make the operands of a concatenation parts of its result if that leaves few copies.
 
-    If they already are parts of something, in this order, so is the result.
+    If the operands already are consecutive parts of one value, the result becomes a part of it,
+    too.
     """
     (result,) = fused.outputs
-    origins = [homes.origin(source_of(value)) for value in join.values]
-    homes.joins[fused] = join
-    if not homes.is_placed(result) and origins:
+    origins = [assignment.origin(source_of(value)) for value in join.values]
+    assignment.joins[fused] = join
+    if not assignment.is_placed(result) and origins:
         start = origins[0]
         if (
             nn.constant_of(start.whole) is None
             and start.offset % alignment == 0
             and all(
-                origin == Part(start.whole, start.offset + offset)
+                origin == BufferPart(start.whole, start.offset + offset)
                 for origin, (_, offset) in zip(origins, join.operands, strict=True)
             )
         ):
-            homes.parts[result] = start
+            assignment.parts[result] = start
             return
     moved: list[SSAValue] = []
     for origin, (_, offset) in zip(origins, join.operands, strict=True):
         base = offset - origin.offset
-        if _may_move(origin.whole, base, join, origins, homes) and base % alignment == 0:
-            homes.parts[origin.whole] = Part(result, base)
+        if _may_move(origin.whole, base, join, origins, assignment) and base % alignment == 0:
+            assignment.parts[origin.whole] = BufferPart(result, base)
             moved.append(origin.whole)
-    if 2 * sum(homes.sizes[value] for value, _ in homes.copied(fused)) > homes.sizes[result]:
-        del homes.joins[fused]
+    if (
+        2 * sum(assignment.sizes[value] for value, _ in assignment.copied(fused))
+        > assignment.sizes[result]
+    ):
+        del assignment.joins[fused]
         for value in moved:
-            del homes.parts[value]
+            del assignment.parts[value]
 
 
 def _may_move(
-    value: SSAValue, base: int, join: Join, origins: Sequence[Part], homes: Homes
+    value: SSAValue,
+    base: int,
+    join: Join,
+    origins: Sequence[BufferPart],
+    assignment: BufferAssignment,
 ) -> bool:
-    """Whether a value may lie in the result of a join from byte `base` on.
+    """Return whether a value may lie in the result of a join from byte `base` on.
 
-    A region or a call must compute it, it must have no other place, and everything that the join
-    wants at these bytes must be a part of it.
+    It must be computed by a region or a call and have no other place, and every operand of the join
+    at these bytes must be a part of it.
     """
-    if not isinstance(value.owner, Step) or homes.is_placed(value) or base < 0:
+    if not isinstance(value.owner, Step) or assignment.is_placed(value) or base < 0:
         return False
-    size, covered = homes.sizes[value], 0
+    size, covered = assignment.sizes[value], 0
     for number in join.within(base, base + size):
-        if origins[number] != Part(value, join.offsets[number] - base):
+        if origins[number] != BufferPart(value, join.offsets[number] - base):
             return False
-        covered += homes.sizes[join.values[number]]
+        covered += assignment.sizes[join.values[number]]
     return covered == size

@@ -10,9 +10,9 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from clopt.tools.drawing import Box, to_png, to_svg
-from clopt.tools.memory_report.page import page
-from clopt.tools.memory_report.picture import COLOURS, picture
+from clopt.reports.drawing import Box, to_png, to_svg
+from clopt.reports.memory.page import page
+from clopt.reports.memory.picture import COLOURS, picture
 from support.cl.reported_programs import BUFFERS, IMAGES, report
 
 LEFT, RIGHT, TOP, BOTTOM = 72, 1180, 100, 580

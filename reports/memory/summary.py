@@ -4,10 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from rich.table import Table
-
-from ...reports.memory import MemoryReport
-from ..tables import table
+from .values import MemoryReport
 
 
 @dataclass(frozen=True)
@@ -51,15 +48,6 @@ def summary(report: MemoryReport) -> list[Line]:
         objects = f"arena and {report.objects_without_views} objects where no image can lie in one"
         lines.append(Line(0, "without image views", report.without_views, objects))
     return lines
-
-
-def memory_table(report: MemoryReport) -> Table:
-    """Return the summary for the terminal."""
-    rows = table("memory", "", "")
-    rows.columns[1].justify = "right"
-    for line in summary(report):
-        rows.add_row("  " * line.level + line.what, size_text(line.bytes), line.comment)
-    return rows
 
 
 def size_text(size: int) -> str:

@@ -15,7 +15,7 @@ from clopt.dialects import cl, nn
 from clopt.dialects.cl.ops import byte_count
 from clopt.dialects.nn.evaluation import interpret
 from clopt.passes.nn.fuse import NNFusePass
-from clopt.passes.nn.program import homes
+from clopt.passes.nn.program import buffers
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
 from support import effort
@@ -66,7 +66,7 @@ def test_bytes_are_counted_once_for_each_value(monkeypatch: pytest.MonkeyPatch) 
         calls += 1
         return byte_count(type_)
 
-    monkeypatch.setattr(homes, "byte_count", counted)
+    monkeypatch.setattr(buffers, "byte_count", counted)
     function = joined(100)
-    assert len(homes.find_homes(function, [], cl.Target("device")).parts) == 100
+    assert len(buffers.assign_buffers(function, [], cl.Target("device")).parts) == 100
     assert calls <= 102

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 from itertools import accumulate
 
-from ...reports.memory import BUFFER, IMAGE, IN_PLACE, MemoryReport, Row
 from ..drawing import Box, Drawing, Label, Shape, Stroke, round_step, text_width
 from .summary import size_text
+from .values import BUFFER, IMAGE, IN_PLACE, MemoryReport, Row
 
 COLOURS = {BUFFER: "#9cc3e6", IMAGE: "#8fd0b0", IN_PLACE: "#f4c07c"}
 _BOUND = "#c8203c"

@@ -1,0 +1,81 @@
+"""Explanations of the compiler's choices: data that reports read, and that prints as text."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from enum import Enum
+from typing import TypeAlias
+
+
+class Choice(Enum):
+    """What a table explains."""
+
+    LAYOUTS = "the layout of each value"
+    TRANSFORMS = "the copies that only change layouts"
+    PARTITION = "the operations that an accelerator computes"
+    COSTS = "the costs of an accelerator's graphs"
+
+
+@dataclass(frozen=True)
+class ExplainedTable:
+    """A table of choices."""
+
+    choice: Choice
+    title: str
+    columns: Sequence[str]
+    rows: Sequence[Sequence[str]]
+    caption: str
+
+    def __str__(self) -> str:
+        """Return columns as wide as their cells, with numbers aligned to the right."""
+        widths = [max(map(len, cells)) for cells in zip(self.columns, *self.rows, strict=True)]
+        lines = [self.title]
+        for row in (self.columns, *self.rows):
+            cells = [
+                cell.rjust(width) if is_numeric(column) else cell.ljust(width)
+                for cell, width, column in zip(row, widths, self.columns, strict=True)
+            ]
+            lines.append("  " + "  ".join(cells).rstrip())
+        return "\n".join([*lines, self.caption])
+
+
+def is_numeric(column: str) -> bool:
+    """Return whether a column of a table has numbers."""
+    return column in ("us", "bytes")
+
+
+@dataclass(frozen=True)
+class ExplainedParameter:
+    """A decision of a kernel's plan."""
+
+    name: str
+    value: str
+    meaning: str
+    domain: str
+    """The values that it could have, in words."""
+
+
+@dataclass(frozen=True)
+class ExplainedPlan:
+    """The plan of a kernel, and why other rules do not apply."""
+
+    kernel: str
+    rule: str
+    version: int
+    cost: float | None
+    """By the rule's own model, in a unit of its own; None without a model."""
+    parameters: Sequence[ExplainedParameter]
+    others: Sequence[tuple[str, str]]
+    """The rules that come before this one, each with a verdict."""
+
+    def __str__(self) -> str:
+        cost = "" if self.cost is None else f", cost {self.cost:.4g}"
+        lines = [f"@{self.kernel}: {self.rule}, version {self.version}{cost}"]
+        lines += [f"  {p.name} = {p.value}: {p.meaning}; {p.domain}" for p in self.parameters]
+        lines += [f"  {rule} {verdict}" for rule, verdict in self.others]
+        return "\n".join(lines)
+
+
+Explanation: TypeAlias = str | ExplainedTable | ExplainedPlan
+"""A sentence, a table or a plan."""

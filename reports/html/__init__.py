@@ -1,0 +1,19 @@
+"""Pages of HTML: one self-contained file each, in one style, that needs no network."""
+
+from __future__ import annotations
+
+from .document import document
+from .elements import Content, Html, element, raw
+from .tables import Column, Number, search_box, table
+
+__all__ = [
+    "Column",
+    "Content",
+    "Html",
+    "Number",
+    "document",
+    "element",
+    "raw",
+    "search_box",
+    "table",
+]

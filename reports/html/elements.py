@@ -1,0 +1,54 @@
+"""Elements of HTML. Text becomes HTML only by `element` and `raw`, so nothing stays unescaped."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from html import escape
+from typing import TypeAlias
+
+
+class Html(str):
+    """Text that is HTML already."""
+
+
+Content: TypeAlias = "str | int | Iterable[Content] | None"
+"""What an element holds: text, which is escaped, HTML, or several of them; None is nothing."""
+
+Attribute: TypeAlias = str | int | bool | None
+
+_EMPTY = ("br", "circle", "input", "line", "meta")
+
+
+def element(name: str, *content: Content, **attributes: Attribute) -> Html:
+    """Return `<name …>content</name>`.
+
+    An attribute that Python reserves has an underscore behind it, `class_="n"`, and underscores
+    stand for hyphens, `data_n=3`. True gives an attribute no value; None and False leave it out.
+    """
+    start = f"<{name}{''.join(map(_attribute, attributes, attributes.values()))}>"
+    return Html(start if name in _EMPTY else f"{start}{html_of(content)}</{name}>")
+
+
+def raw(text: str) -> Html:
+    """Return text that is known to be HTML, such as a drawing, as it is."""
+    return Html(text)
+
+
+def html_of(content: Content) -> Html:
+    """Return content as HTML."""
+    match content:
+        case None:
+            return Html()
+        case Html():
+            return content
+        case str() | int():
+            return Html(escape(str(content)))
+        case _:
+            return Html("".join(map(html_of, content)))
+
+
+def _attribute(name: str, value: Attribute) -> str:
+    name = name.rstrip("_").replace("_", "-")
+    if value is None or value is False:
+        return ""
+    return f" {name}" if value is True else f' {name}="{escape(str(value))}"'

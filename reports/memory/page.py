@@ -1,0 +1,64 @@
+"""The plan of a model's memory as HTML: a page of its own, or a section of another one."""
+
+from __future__ import annotations
+
+from ..drawing import to_svg
+from ..html import Column, Html, Number, document, element, raw, search_box, table
+from .picture import picture
+from .summary import Line, size_text, summary
+from .values import MemoryReport, Row
+
+_COLUMNS = (
+    *(Column("node", kind="name"), Column("value"), Column("kind", kind="fixed")),
+    *(Column(name, is_number=True) for name in ("bytes", "arena", "offset", "pitch")),
+    *(Column(name, is_number=True) for name in ("first", "last")),
+    *(Column("type"), Column("kernels")),
+)
+
+
+def page(report: MemoryReport, title: str) -> str:
+    """Return the page: summary, picture and a table of all intermediates to sort and to search."""
+    heading = element("h1", f"{title}: memory on the device")
+    return document(f"{title}: memory", heading, memory_section(report, title))
+
+
+def memory_section(report: MemoryReport, title: str) -> Html:
+    """Return the content of the page without its heading."""
+    rows = element("table", map(_line, summary(report)), class_="sizes")
+    marks = [{"data_box": f"t{i}"} for i in range(len(report.rows))]
+    return element(
+        "div",
+        rows,
+        element("h3", "Where and when"),
+        element("div", _drawn(report, title), class_="wide"),
+        element("h3", "Intermediates"),
+        search_box("tensors", "part of a node, kernel, type or kind"),
+        table(_COLUMNS, map(_row, report.rows), "tensors", marks),
+        class_="memory",
+    )
+
+
+def _drawn(report: MemoryReport, title: str) -> Html:
+    """Return the picture, whose colours are for white paper."""
+    return raw(to_svg(picture(report, title)).replace("<svg ", '<svg class="light" ', 1))
+
+
+def _line(line: Line) -> Html:
+    return element(
+        "tr",
+        element("td", line.what, class_="part" if line.level else None),
+        element("td", size_text(line.bytes), class_="n"),
+        element("td", f"{line.bytes:,} bytes", class_="n quiet"),
+        element("td", line.comment, class_="quiet"),
+    )
+
+
+def _row(row: Row) -> list[str | Number]:
+    return [
+        row.node,
+        f"%{row.name}",
+        row.kind,
+        *map(Number.of, (row.bytes, row.arena, row.offset, row.pitch, row.first, row.last)),
+        row.type,
+        ", ".join(row.kernels),
+    ]
