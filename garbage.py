@@ -1,7 +1,8 @@
-"""Garbage collection while a module is in work."""
+"""Garbage collection while a module is in work, and at the end of a tool."""
 
 from __future__ import annotations
 
+import atexit
 import gc
 from collections.abc import Generator
 from contextlib import contextmanager
@@ -43,6 +44,16 @@ def collected_rarely() -> Generator[None]:
             if not _users and gc.get_threshold() == _raised:
                 gc.set_threshold(*_usual)
                 _age()
+
+
+def leave_to_the_system() -> None:
+    """Free no reference cycles when the process ends, since the system frees its memory.
+
+    Python would visit all objects several times, which takes 30 ms of a start that compiles
+    nothing, and 0.2 s after compiling ResNet-50 (Zen 4).
+    """
+    atexit.unregister(gc.freeze)
+    atexit.register(gc.freeze)
 
 
 def _age() -> None:

@@ -53,6 +53,8 @@ class Start:
     def of(cls, arguments: list[str], caches: str) -> Start:
         """Run Python with these arguments and these caches to its end."""
         environment = {**os.environ, "XDG_CACHE_HOME": caches}
+        # Users have clopt's bytecode: pip writes it.
+        environment.pop("PYTHONDONTWRITEBYTECODE", None)
         before, begin = os.times(), time.perf_counter()
         command = [sys.executable, *arguments]
         subprocess.run(

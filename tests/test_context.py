@@ -1,6 +1,7 @@
 """Reference cycles are collected rarely while clopt compiles, and as before afterwards."""
 
 import gc
+import sys
 from collections.abc import Generator
 from contextlib import ExitStack
 from threading import Event, Thread
@@ -8,6 +9,7 @@ from threading import Event, Thread
 import pytest
 
 from clopt.garbage import collected_rarely
+from support import processes
 
 
 @pytest.fixture(autouse=True)
@@ -101,3 +103,21 @@ def test_objects_that_the_process_has_frozen_stay_so() -> None:
     with collected_rarely():
         pass
     assert gc.get_freeze_count()
+
+
+_CYCLE = """
+from clopt import garbage
+class Cycle:
+    def __init__(self): self.itself = self
+    def __del__(self): print("freed", flush=True)
+Cycle()
+"""
+
+
+@pytest.mark.parametrize(
+    ("at_exit", "printed"), [("", "freed\n"), ("garbage.leave_to_the_system()", "")]
+)
+def test_a_tool_leaves_its_cycles_to_the_system(at_exit: str, printed: str) -> None:
+    command = [sys.executable, "-c", _CYCLE + at_exit]
+    ended = processes.run(command, capture_output=True, text=True, check=True, timeout=60)
+    assert ended.stdout == printed

@@ -18,6 +18,7 @@ from typing import Any, TypeAlias
 
 from ..errors import CloptError, CloptWarning
 from ..files.writing import write_atomically
+from ..garbage import leave_to_the_system
 from ..messages.open_dimensions import for_options
 from ..version import VERSION
 from .completion import SHELLS, PrintCompletion
@@ -160,6 +161,7 @@ class user_errors:
         self._logs = logs_on_stderr(tool)
 
     def __enter__(self) -> None:
+        leave_to_the_system()
         self._logs.__enter__()
         self._show = warnings.showwarning
         warnings.showwarning = self._show_warning

@@ -8,11 +8,12 @@ import platform
 import sys
 from collections.abc import Iterator
 from functools import cache
-from importlib.metadata import EntryPoint, entry_points, version
+from importlib.metadata import EntryPoint, version
 from importlib.util import find_spec
 from pathlib import Path
 from typing import NamedTuple
 
+from ...plugins import installed
 from ...version import IMPORTED_NS, VERSION
 
 _ROOT = Path(__file__).parents[2]
@@ -73,9 +74,8 @@ def _files(folder: str) -> Iterator[tuple[str, int]]:
 
 def _plugins() -> Iterator[str]:
     """Yield the entry points of other packages that clopt or xDSL loads, with their files."""
-    groups = sorted(group for group in entry_points().groups if group.startswith(_GROUPS))
-    for group in groups:
-        for point in sorted(entry_points(group=group), key=lambda each: (each.name, each.value)):
+    for group in sorted(group for group in installed() if group.startswith(_GROUPS)):
+        for point in sorted(installed()[group], key=lambda each: (each.name, each.value)):
             dist = point.dist
             if dist is None or dist.name != _OURS:
                 package = "" if dist is None else f"{dist.name} {dist.version}"

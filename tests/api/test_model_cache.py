@@ -217,6 +217,8 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "truncated": lambda content: content[: len(content) // 2],
     "empty": lambda content: b"",
     "changed": lambda content: content[:-1] + bytes([content[-1] ^ 1]),
+    "one bit": lambda content: content[:9] + bytes([content[9] ^ 1]) + content[10:],
+    "exchanged": lambda content: content[4096:8192] + content[:4096] + content[8192:],
     "longer": lambda content: content + b"\0",
     "foreign": lambda content: b"something else",
 }
