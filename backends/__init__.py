@@ -1,1 +1,1 @@
-"""From the IR to text or to a running program."""
+"""Backends: conversion of compiled modules to text, files or running programs."""

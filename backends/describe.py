@@ -1,4 +1,4 @@
-"""From a compiled module to the description of its program."""
+"""Conversion of a compiled module to the description of its program."""
 
 from __future__ import annotations
 
@@ -40,15 +40,15 @@ _TEXEL_BYTES = 16
 
 
 def describe(module: ModuleOp, source: str) -> Description:
-    """Return the description of the program of `module`, whose kernels are those of `source`.
+    """Return the description of the program of `module`; `source` holds its kernels.
 
-    CloptError for a module without one program, or without the sizes of its kernels.
+    Raises CloptError for a module without exactly one program, or with kernels without an NDRange.
     """
     return _Describer(module, source).describe()
 
 
 def describe_kernel(kernel: cl.Kernel) -> KernelInfo:
-    """Return the description of a kernel alone; CloptError for one without an NDRange."""
+    """Return the description of a single kernel; raise CloptError if it has no NDRange."""
     if kernel.global_size is None:
         raise CloptError(
             f"The kernel @{kernel.name} has no NDRange yet; run the pipeline opencl first."
@@ -60,8 +60,8 @@ def describe_kernel(kernel: cl.Kernel) -> KernelInfo:
     for bound in kernel.bounds:
         parameters.append(ParameterInfo("scalar", "int32", value=bound))
     for scalar in kernel.scalars:
-        found = ParameterInfo("scalar", f"uint{8 * scalar.bytes}", value=scalar.value)
-        parameters.insert(scalar.position, found)
+        parameter = ParameterInfo("scalar", f"uint{8 * scalar.bytes}", value=scalar.value)
+        parameters.insert(scalar.position, parameter)
     return KernelInfo(
         kernel.name,
         kernel.function_name,
@@ -74,7 +74,7 @@ def describe_kernel(kernel: cl.Kernel) -> KernelInfo:
 
 
 def channel_type(element: Attribute) -> str:
-    """Return the OpenCL name of an image's channels; integers without a sign are read as signed."""
+    """Return the OpenCL channel type of an image's elements; signless integers count as signed."""
     dtype = numpy_dtype(element)
     floats = {"float16": "CL_HALF_FLOAT", "float32": "CL_FLOAT"}
     sign = "UNSIGNED" if dtype.kind == "u" else "SIGNED"
@@ -97,13 +97,13 @@ def _image(type_: Attribute) -> ImageInfo | None:
 
 
 class _Describer:
-    """Numbers the memories, values and kernels of a program as its commands use them."""
+    """Numbering of the memories, values and kernels of a program in the order of their use."""
 
     def __init__(self, module: ModuleOp, source: str) -> None:
         self.module = module
         self.source = source
         self.program = program_of(module)
-        self.known = cl.kernels_of(module)
+        self.kernels_by_name = cl.kernels_of(module)
         self.funcs = {op.sym_name.data: op for op in module.ops if isinstance(op, tir.FuncOp)}
         self.nodes = _nodes(source)
         self.parts = cl.parts(self.program)
@@ -141,14 +141,14 @@ class _Describer:
         )
 
     def _ports(self) -> tuple[PortInfo, ...]:
-        found: list[PortInfo] = []
+        ports: list[PortInfo] = []
         args = self.program.body.block.args
         for number, (port, arg) in enumerate(zip(self.program.ports, args, strict=True)):
             kind = "input" if number < self.program.input_count else "output"
             self._add(MemoryInfo(kind, byte_count(arg.type), port.name, "", _image(arg.type)), arg)
             dtype = numpy_dtype(port.element_type).name
-            found.append(PortInfo(port.name, dtype, port.shape, number))
-        return tuple(found)
+            ports.append(PortInfo(port.name, dtype, port.shape, number))
+        return tuple(ports)
 
     def _add_memories(self) -> None:
         ops = list(self.program.body.block.ops)
@@ -193,23 +193,23 @@ class _Describer:
 
     def _kernel(self, name: str) -> int:
         if name not in self.kernels:
-            found = describe_kernel(self.known[name])
+            kernel = describe_kernel(self.kernels_by_name[name])
             func = self.funcs.get(name)
             plan = "" if func is None or func.plan is None else str(func.plan)
             self.kernels[name] = len(self.kernel_rows)
-            nodes = self.nodes.get(found.function, "")
-            self.kernel_rows.append(replace(found, nodes=nodes, plan=plan))
+            nodes = self.nodes.get(kernel.function, "")
+            self.kernel_rows.append(replace(kernel, nodes=nodes, plan=plan))
         return self.kernels[name]
 
     def _used(self, value: SSAValue, command: int) -> int:
-        """Return the number of a value that a command uses."""
-        found = self._value(value)
+        """Return the number of a value that a command uses, and extend its live range."""
+        number = self._value(value)
         root = self.values[self.parts[value].root]
         row = self.rows[root]
         if self.memories[row.memory].kind in ("arena", "intermediate"):
             first = command if row.live is None else row.live[0]
             self.rows[root] = replace(row, live=(first, command))
-        return found
+        return number
 
     def _value(self, value: SSAValue) -> int:
         if value in self.values:
@@ -248,7 +248,7 @@ def _graph(graph: OffloadGraphOp) -> GraphInfo:
 
 
 def _object(kind: Literal["intermediate", "constant"], value: SSAValue) -> MemoryInfo:
-    """Return the memory of a value with an object of its own; an empty image has a texel."""
+    """Return the memory of a value with its own memory object; an empty image has one texel."""
     size = byte_count(value.type)
     size = size if image_of(value.type) is None else max(size, _TEXEL_BYTES)
     image = None if is_over_buffer(value.type) else _image(value.type)
@@ -256,7 +256,7 @@ def _object(kind: Literal["intermediate", "constant"], value: SSAValue) -> Memor
 
 
 def _nodes(source: str) -> Mapping[str, str]:
-    """Return the comment above each kernel, which names the nodes that it computes."""
+    """Return the comment above each kernel, which names the ONNX nodes that it computes."""
     return {
         name: " ".join(re.findall(r"(?m)^// (.*)$", text.partition("__kernel")[0]))
         for name, text in split_kernels(source).items()

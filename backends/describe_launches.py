@@ -1,4 +1,4 @@
-"""From a compiled module to its launches as plain data."""
+"""Conversion of a compiled module to its launches as plain data."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ from .launches import (
     FunctionArgument,
     FunctionCall,
     Integer,
-    KernelLaunch,
     LaunchedCommand,
     Launches,
-    Part,
+    LaunchRecord,
+    MemoryRange,
 )
 from .offload import needs_library, with_launches
 from .programs import program_of
 
 
 def describe_launches(module: ModuleOp, weights: Weights) -> Launches | None:
-    """Return the launches of `module`; None if it has images or commands of a library.
+    """Return the launches of `module`, or None if it has images or commands of a library.
 
-    Those need a device to choose among the ways to run them. Arrays that accelerators compute for
-    their commands are added to `weights`.
+    Images and libraries can be run in several ways, and only the device decides which. Arrays that
+    accelerators compute for their commands are added to `weights`.
     """
     if needs_library(program_of(module)):
         return None
@@ -44,16 +44,18 @@ def describe_launches(module: ModuleOp, weights: Weights) -> Launches | None:
     values = cl.parts(program)
     launched = (op for op in cl.commands(program) if isinstance(op, cl.EnqueueKernelOp))
     if (
-        len(cl.commands(program)) != count  # a profile has a row for each of the model's
+        len(cl.commands(program)) != count  # a profile needs one row per command of the model
         or any(image_of(value.type) is not None for value in values)
         or any(kernels[op.kernel_name].program for op in launched)
         or any(kernel.global_size is None for kernel in kernels.values())
     ):
         return None
-    return _Describer(program, kernels, values).run()
+    return _LaunchDescriber(program, kernels, values).run()
 
 
-class _Describer:
+class _LaunchDescriber:
+    """Numbering of the memories of one program, in which its commands refer to them."""
+
     def __init__(
         self,
         program: cl.ProgramOp,
@@ -93,8 +95,8 @@ class _Describer:
         sizes = dict.fromkeys(self.arenas, 0)
         for value, part in self.values.items():
             if isinstance(value.owner, cl.BufferViewOp):
-                found = cl.extent(value, part)
-                sizes[found.memory] = max(sizes[found.memory], found.end)
+                span = cl.extent(value, part)
+                sizes[span.memory] = max(sizes[span.memory], span.end)
         return tuple(sizes.values())
 
     def _command(self, op: cl.Command) -> LaunchedCommand:
@@ -109,7 +111,7 @@ class _Describer:
         for scalar in kernel.scalars:
             type_ = "uint32" if scalar.bytes == 4 else "uint64"
             numbers.append(Integer(scalar.position, type_, scalar.value))
-        return KernelLaunch(
+        return LaunchRecord(
             kernel.function_name,
             kernel.global_size,
             kernel.local_size,
@@ -132,9 +134,9 @@ class _Describer:
         names = (command.accelerator, call.function, node, fence)
         return FunctionCall(*names, tuple(arguments), call.scalars)
 
-    def _part(self, value: SSAValue) -> Part:
+    def _part(self, value: SSAValue) -> MemoryRange:
         part, size = self.values[value], byte_count(value.type)
         root, offset = part.root, part.offset
         if isinstance(root.owner, cl.BufferViewOp):
             root, offset = root.owner.arena, offset + root.owner.offset
-        return Part(self.numbers[root], offset, size)
+        return MemoryRange(self.numbers[root], offset, size)

@@ -15,7 +15,7 @@ from .offload import source_of
 
 @dataclass(frozen=True)
 class DescriptionTarget(Target):
-    """Prints the description of the program, with the source of its kernels.
+    """A target that prints the description of a program, with the source of its kernels.
 
     Raises CloptError for a module that is not lowered to a program.
     """

@@ -1,7 +1,7 @@
-"""The graphs of accelerators in a folder of their own, for simulators and for bringing up a board.
+"""Accelerator graphs as files in a folder, for simulators and for bringing up boards.
 
-graphs.json         the target, the files of each graph by its name, and their digests
-<graph>.<ending>    what the accelerator writes, for VTA a stream and its constants
+graphs.json         the target, the files of each graph by its name, and digests of the files
+<graph>.<ending>    files of the accelerator's own format; for the VTA a stream and its constants
 """
 
 from __future__ import annotations
@@ -22,15 +22,15 @@ DESCRIPTION = "graphs.json"
 
 
 def save_graphs(folder: Path, module: ModuleOp, weights: Weights) -> None:
-    """Write the graphs of a compiled module to `folder`, complete or not at all.
+    """Write the graphs of a compiled module to `folder`, either completely or not at all.
 
-    Raises CloptError for a module without such graphs, and for a folder with anything else.
+    Raises CloptError for a module without such graphs, and for a folder that holds anything else.
     """
     graphs = graph_files(module, weights)
     if not graphs:
         raise CloptError(
-            "No part of the model is a graph that has files; choose an accelerator that computes "
-            "some of it, such as vta=prefer for a quantised model."
+            "No part of the model is a graph with files; choose an accelerator that computes "
+            "part of it, such as vta=prefer for a quantised model."
         )
     listed = {name: sorted(files) for name, files in graphs.items()}
     description = {"clopt": VERSION, "target": target_of(module).name, "graphs": listed}

@@ -1,7 +1,7 @@
-"""Accelerators whose commands are calls of Python functions on the host, such as those of CLBlast.
+"""Accelerators whose commands are calls of Python functions on the host, such as CLBlast's.
 
-A function puts work of its own on the queue of the program, between our launches. Compiled models
-name functions; the accelerator that is installed where a model runs resolves the names.
+A function enqueues work of its own on the program's queue, between our launches. Compiled models
+contain the names of functions; the accelerator that is installed where a model runs resolves them.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ if TYPE_CHECKING:
 Scalar: TypeAlias = int | float
 
 HostFunction: TypeAlias = Callable[..., object]
-"""`function(queue, buffers, scalars)`: enqueues on the in-order `queue` of pyopencl, and returns
+"""`function(queue, buffers, scalars)`: enqueues work on the in-order pyopencl `queue` and returns
 without waiting. Each of `buffers` begins with the bytes of an argument, and may be longer.
 
-With the fence EVENTS it gets `wait_for=[event]`, and returns an event or a list of them. With the
-fence FINISH it returns when its results are in memory, and with the memory HOST it gets numpy
-arrays for buffers."""
+With the fence EVENTS it also gets `wait_for=[event]`, and returns an event or a list of events.
+With the fence FINISH it returns once its results are in memory, and with the memory space HOST it
+gets numpy arrays instead of buffers."""
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class HostCall:
     """The call of a function that runs a command."""
 
     function: str
-    """Its name among `CommandCalls.functions`."""
+    """Its name in `CommandCalls.functions`."""
     arguments: Sequence[int | str]
     """For each buffer the number of an operand of the `cl.enqueue_offload` (reads, then writes,
     then scratch), or the key of an array: one of the graph's `weight_keys`, or one that `arrays`
@@ -49,30 +49,31 @@ class CommandCalls(ABC):
     """An accelerator whose commands are calls of functions on the host."""
 
     functions: ClassVar[Mapping[str, str]]
-    """Where each function is, as `module:name`, by the name that calls have for it. The module is
-    imported when a program that calls the function is put on a device."""
+    """The place of each function as `module:name`, by the name that calls use. The module is
+    imported when a program that calls the function is set up on a device."""
 
     @abstractmethod
     def call(self, graph: OffloadGraphOp, command: Operation) -> HostCall:
-        """The call that runs a command of a graph."""
+        """Return the call that runs a command of a graph."""
 
     def arrays(self, graph: OffloadGraphOp, weights: Weights) -> Mapping[str, Array]:
-        """Arrays that calls need besides those of the graph, by keys of their own."""
+        """Return additional arrays that calls need, by keys that are unique in the program."""
         del graph, weights
         return {}
 
 
 def host_function(accelerator: str, name: str) -> HostFunction:
-    """Return a function of an accelerator that is installed.
+    """Return a function of an installed accelerator.
 
-    CloptError if the accelerator is absent, and UnavailableError if its library is.
+    Raises CloptError if the accelerator is not installed, and UnavailableError if its library is
+    missing.
     """
     row = accelerators().get(accelerator)
     commands = row.load("commands") if row else None
     if commands is None or not issubclass(commands, CommandCalls):
         raise CloptError(
             f'The model calls {name} of the accelerator "{accelerator}", which no installed '
-            f"package brings; install one, or compile the model with {accelerator}=off."
+            f"package provides; install one, or compile the model with {accelerator}=off."
         )
     if name not in commands.functions:
         raise CloptError(

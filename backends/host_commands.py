@@ -21,13 +21,13 @@ class HostArgument(NamedTuple):
     """An argument of a function on the host."""
 
     value: SSAValue | str
-    """Its value in the program, or the key of an array in memory of the host."""
+    """Its value in the program, or the key of an array in host memory."""
     is_written: bool
 
 
 @dataclass(frozen=True)
 class HostCommand:
-    """A command of a program with constants (`with_launches`) that a function on the host runs."""
+    """A command that a function on the host runs, in a program after `with_launches`."""
 
     graph: OffloadGraphOp
     call: HostCall
@@ -40,12 +40,12 @@ class HostCommand:
 
     @property
     def is_on_host(self) -> bool:
-        """Whether the function takes arrays in the host's memory."""
+        """Whether the function gets arrays in host memory."""
         return self.graph.MEMORY is MemorySpace.HOST
 
 
 def array_type(value: SSAValue) -> tuple[np.dtype[Any], tuple[int, ...]]:
-    """Return the type and the shape of a buffer as an array."""
+    """Return the dtype and the shape of a buffer as an array."""
     type_ = cast("MemRefType[Attribute]", value.type)
     return numpy_dtype(type_.element_type), tuple(type_.get_shape())
 
@@ -53,10 +53,11 @@ def array_type(value: SSAValue) -> tuple[np.dtype[Any], tuple[int, ...]]:
 def host_commands(program: cl.ProgramOp) -> dict[cl.EnqueueOffloadOp, HostCommand]:
     """Return the commands of a program that are calls on the host."""
     ops = list(program.body.block.ops)
-    # `with_launches` puts its own before all others, which may be images.
+    # `with_launches` inserts its constants before all others. Those win, because the others may be
+    # images.
     constants = {op.key.data: op.result for op in reversed(ops) if isinstance(op, cl.ConstantOp)}
     graphs = cl.graphs_in(program)
-    found: dict[cl.EnqueueOffloadOp, HostCommand] = {}
+    calls: dict[cl.EnqueueOffloadOp, HostCommand] = {}
     for op in ops:
         if not isinstance(op, cl.EnqueueOffloadOp):
             continue
@@ -65,11 +66,12 @@ def host_commands(program: cl.ProgramOp) -> dict[cl.EnqueueOffloadOp, HostComman
             continue
         call = commands.call(graph, graph.commands[op.index])
         arguments: list[HostArgument] = []
-        for each in call.arguments:
-            if isinstance(each, int):
-                arguments.append(HostArgument(op.operands[each], each >= len(op.reads)))
+        for argument in call.arguments:
+            if isinstance(argument, int):
+                arguments.append(HostArgument(op.operands[argument], argument >= len(op.reads)))
             else:
                 is_on_host = graph.MEMORY is MemorySpace.HOST
-                arguments.append(HostArgument(each if is_on_host else constants[each], False))
-        found[op] = HostCommand(graph, call, tuple(arguments))
-    return found
+                value = argument if is_on_host else constants[argument]
+                arguments.append(HostArgument(value, False))
+        calls[op] = HostCommand(graph, call, tuple(arguments))
+    return calls

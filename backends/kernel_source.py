@@ -1,4 +1,4 @@
-"""Reads a text of kernels: which kernels it has, and which features of a device they need."""
+"""Analysis of kernel source text: its kernels, and the device features that they need."""
 
 from __future__ import annotations
 
@@ -7,11 +7,11 @@ from enum import Enum
 from functools import lru_cache
 
 ROUNDING_OPTION = "-cl-fp32-correctly-rounded-divide-sqrt"
-"""The option of clBuildProgram by which `/` and `sqrt` of floats are rounded correctly. Devices
-that take it have CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT in their CL_DEVICE_SINGLE_FP_CONFIG."""
+"""The option of clBuildProgram with which `/` and `sqrt` of floats are correctly rounded. Devices
+that support it report CL_FP_CORRECTLY_ROUNDED_DIVIDE_SQRT in their CL_DEVICE_SINGLE_FP_CONFIG."""
 
-# The form in which `opencl_c` prints: directives, functions that kernels call, then kernels, each
-# ending with a `}` of its own.
+# The form that `opencl_c` prints: directives, then functions that kernels call, then kernels, where
+# each definition ends with a `}` on a line of its own.
 _KERNEL = re.compile(r"(?:\s|//.*\n)*(?:__attribute__\(.*\)\s*)?__kernel void (\w+)\(")
 _FUNCTION = re.compile(r"(?:\s|//.*\n)*static \w+ (\w+)\(")
 _COMMENT = re.compile(r"//.*|/\*(?s:.*?)\*/")
@@ -19,12 +19,12 @@ _END_OF_FUNCTION = "\n}\n"
 
 
 class Feature(Enum):
-    """Something beyond the core of OpenCL 1.2; its value matches the texts that need it.
+    """A feature beyond the core of OpenCL 1.2; the value matches source texts that need it.
 
-    A text that computes in an optional type enables its extension by a pragma, as OpenCL asks for.
-    `opencl_c` prints the pragma exactly where the device needs the extension. Other authors may
-    leave it out, so the types count as well. That results depend on correctly rounded divisions is
-    said by a comment in the kernel, as C has no word for it.
+    A source that computes in an optional type enables its extension by a pragma, as OpenCL
+    requires. `opencl_c` prints the pragma exactly if the extension is needed. Other authors may
+    omit it, so the types count as well. C cannot express that results depend on correctly rounded
+    divisions, so a comment in the kernel does.
     """
 
     # Without the extension, OpenCL C 1.2 (6.1.1.1) allows pointers to `half`, for vload_half and
@@ -42,8 +42,8 @@ class Feature(Enum):
     IMAGES = r"\bimage[123]d_(buffer_|array_)?t\s+\w"
 
 
-# Texts with a feature have one of these. Most have none: looking for words takes a hundredth of the
-# time of the patterns.
+# Every source with a feature contains one of its words. Most contain none, and searching for words
+# takes a hundredth of the time of the patterns.
 _WORDS = {
     Feature.FP16: ("fp16", "half", "imageh"),
     Feature.FP64: ("fp64", "double"),
@@ -56,7 +56,7 @@ _WORDS = {
 
 @lru_cache(maxsize=16)
 def features_of(source: str) -> frozenset[Feature]:
-    """The features that a device needs to run the kernels of `source`."""
+    """Return the features that a device needs to run the kernels of `source`."""
     likely = [feature for feature, words in _WORDS.items() if any(w in source for w in words)]
     if not likely:
         return frozenset()
@@ -69,16 +69,16 @@ def features_of(source: str) -> frozenset[Feature]:
 
 
 def standard_of(source: str) -> str:
-    """Return the version of OpenCL C of `source`, as the option -cl-std= names it."""
-    # OpenCL C 1.2 has no functions of the extension.
+    """Return the OpenCL C version of `source`, as in the option -cl-std=."""
+    # OpenCL C 1.2 lacks the functions of the extension.
     return "CL3.0" if Feature.DOTS in features_of(source) else "CL1.2"
 
 
 def split_kernels(source: str) -> dict[str, str]:
-    """The text of each kernel of a source that we printed, with the directives that precede all,
-    and the functions that it calls.
+    """Return the text of each kernel of a source that we printed, by name.
 
-    Empty when the source has another form, for instance functions among the kernels.
+    Each text contains the directives, and the functions that the kernel calls. The result is empty
+    if the source has another form, for instance functions between the kernels.
     """
     lines = source.split("\n")
     directives = "".join(f"{line}\n" for line in lines if line.startswith("#"))

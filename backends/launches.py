@@ -1,6 +1,6 @@
-"""The launches of a compiled program as plain data, which a runtime executes without the IR.
+"""Launches of a compiled program as plain data, which a runtime executes without the IR.
 
-Memories have numbers: inputs and outputs come first, then arenas, other buffers, and constants.
+Memories are numbered: inputs and outputs first, then arenas, other buffers, and constants.
 """
 
 from __future__ import annotations
@@ -14,8 +14,8 @@ import numpy as np
 from ..tensor_info import TensorInfo
 
 
-class Part(NamedTuple):
-    """Bytes of a memory."""
+class MemoryRange(NamedTuple):
+    """A range of bytes of a memory."""
 
     memory: int
     offset: int
@@ -23,14 +23,14 @@ class Part(NamedTuple):
 
 
 class Buffer(NamedTuple):
-    """An argument of a kernel that is a buffer."""
+    """A kernel argument that is a buffer."""
 
     position: int
-    part: Part
+    part: MemoryRange
 
 
 class Integer(NamedTuple):
-    """An argument of a kernel that is an integer."""
+    """A kernel argument that is an integer."""
 
     position: int
     type: str
@@ -39,8 +39,8 @@ class Integer(NamedTuple):
 
 
 @dataclass(frozen=True)
-class KernelLaunch:
-    """A launch of a function of the source."""
+class LaunchRecord:
+    """A launch of a kernel of the source."""
 
     function: str
     global_size: tuple[int, ...]
@@ -51,40 +51,40 @@ class KernelLaunch:
 
 @dataclass(frozen=True)
 class BufferCopy:
-    """A copy between parts of equal length."""
+    """A copy between ranges of equal length."""
 
-    source: Part
-    destination: Part
+    source: MemoryRange
+    destination: MemoryRange
 
 
 class FunctionArgument(NamedTuple):
-    """An argument of a function on the host: a buffer, or an array in the host's memory."""
+    """An argument of a function on the host: a buffer, or an array in host memory."""
 
-    part: Part | None
+    part: MemoryRange | None
     """The bytes of a buffer; None for an array that is one of the weights."""
     key: str = ""
-    """That of the weight."""
+    """The key of the weight."""
     type: str = ""
-    """The name of the numpy type of an array over a buffer, empty if the function takes buffers."""
+    """The numpy type of an array over a buffer; empty if the function gets the buffer itself."""
     shape: tuple[int, ...] = ()
     is_written: bool = False
 
 
 @dataclass(frozen=True)
 class FunctionCall:
-    """A call of a function on the host that an accelerator has."""
+    """A call of an accelerator's function on the host."""
 
     accelerator: str
     function: str
     node: str
-    """The node of the network that it computes, if known."""
+    """The network's node that it computes, if known."""
     fence: str
     """A `dialects.crossings.Fence`."""
     arguments: tuple[FunctionArgument, ...]
     scalars: tuple[int | float, ...]
 
 
-LaunchedCommand: TypeAlias = KernelLaunch | BufferCopy | FunctionCall
+LaunchedCommand: TypeAlias = LaunchRecord | BufferCopy | FunctionCall
 
 
 @dataclass(frozen=True)
@@ -100,17 +100,17 @@ class Launches:
     buffers: tuple[int, ...]
     """The bytes of each buffer outside of arenas."""
     constants: tuple[tuple[str, int], ...]
-    """The key and the bytes of each constant."""
+    """The key and the number of bytes of each constant."""
     commands: tuple[LaunchedCommand, ...]
 
     @property
     def functions(self) -> list[str]:
-        """The functions of the source that are launched, each once."""
-        launches = (each for each in self.commands if isinstance(each, KernelLaunch))
+        """The kernels of the source that are launched, without duplicates."""
+        launches = (c for c in self.commands if isinstance(c, LaunchRecord))
         return list(dict.fromkeys(launch.function for launch in launches))
 
     def as_json(self) -> dict[str, Any]:
-        """Return the launches as values of JSON, which `from_json` reads."""
+        """Return the launches as JSON values that `from_json` reads."""
         table = asdict(self)
         for port in (*table["inputs"], *table["outputs"]):
             port["dtype"] = port["dtype"].name
@@ -118,7 +118,7 @@ class Launches:
 
     @classmethod
     def from_json(cls, table: dict[str, Any]) -> Launches:
-        """Read what `as_json` wrote."""
+        """Return the launches that `as_json` wrote."""
         return cls(
             _ports(table["inputs"]),
             _ports(table["outputs"]),
@@ -138,22 +138,22 @@ def _ports(rows: Sequence[dict[str, Any]]) -> tuple[TensorInfo, ...]:
 
 def _argument(row: Sequence[Any]) -> FunctionArgument:
     part, key, type_, shape, is_written = row
-    part = None if part is None else Part(*part)
+    part = None if part is None else MemoryRange(*part)
     return FunctionArgument(part, key, type_, tuple(shape), is_written)
 
 
 def _command(row: dict[str, Any]) -> LaunchedCommand:
     if "source" in row:
-        return BufferCopy(Part(*row["source"]), Part(*row["destination"]))
+        return BufferCopy(MemoryRange(*row["source"]), MemoryRange(*row["destination"]))
     if "accelerator" in row:
         row["arguments"] = tuple(map(_argument, row["arguments"]))
         row["scalars"] = tuple(row["scalars"])
         return FunctionCall(**row)
     local = row["local_size"]
-    return KernelLaunch(
+    return LaunchRecord(
         row["function"],
         tuple(row["global_size"]),
         None if local is None else tuple(local),
-        tuple(Buffer(position, Part(*part)) for position, part in row["buffers"]),
+        tuple(Buffer(position, MemoryRange(*part)) for position, part in row["buffers"]),
         tuple(Integer(*integer) for integer in row["integers"]),
     )

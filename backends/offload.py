@@ -1,8 +1,8 @@
-"""How the commands of accelerators run: as kernels, through a C library, or by calls on the host.
+"""Execution of accelerator commands: as kernels, through a C library, or by calls on the host.
 
-An accelerator of the first kind brings the text of its kernels, and says for each command which of
-them is launched with which arguments. Its commands then run wherever kernels run, in Python and in
-a C package, in place of `cl.enqueue_offload`. `host_calls.py` has the last kind.
+An accelerator of the first kind provides the source of its kernels, and for each command a launch
+of one of them. Its commands then run wherever kernels run, in Python and in a C package, instead of
+`cl.enqueue_offload`. `host_calls.py` has the last kind.
 """
 
 from __future__ import annotations
@@ -26,23 +26,23 @@ from .host_calls import CommandCalls
 
 
 class Number(NamedTuple):
-    """A scalar among the buffers of a launch."""
+    """A scalar argument between the buffers of a launch."""
 
     value: int
     bytes: int
-    """4 or 8"""
+    """4 or 8."""
 
 
 @dataclass(frozen=True)
-class Part:
-    """Bytes of an operand that a tensor is copied to before a launch, or from after it."""
+class BoundaryCopy:
+    """A copy of a tensor into bytes of an operand before a launch, or out of them after it."""
 
     tensor: int | str
     """The number of an operand, or the key of an array."""
     memory: int
-    """The number of the operand that has the bytes."""
+    """The number of the operand that contains the bytes."""
     offset: int
-    """The first byte."""
+    """The offset of the first byte."""
 
 
 @dataclass(frozen=True)
@@ -52,18 +52,19 @@ class KernelLaunch:
     kernel: str
     """The kernel's name in the source."""
     arguments: Sequence[int | str | Number]
-    """For each parameter that is a buffer the number of an operand of the `cl.enqueue_offload`, or
+    """For each parameter that is a buffer, the number of an operand of the `cl.enqueue_offload`, or
     the key of an array: one of the graph's `weight_keys`, or one that `arrays` returns."""
     global_size: tuple[int, ...]
     local_size: tuple[int, ...]
     scalars: tuple[int, ...] = ()
-    """32-bit integers, the parameters behind the buffers."""
+    """32-bit integers, which are the parameters after the buffers."""
     program: str = ""
-    """The key of an array that is a program binary with the kernel, in place of the source."""
-    copies_in: Sequence[Part] = ()
+    """The key of an array that is a program binary with the kernel; then the source does not
+    contain it."""
+    copies_in: Sequence[BoundaryCopy] = ()
     """Copies on the queue before the launch."""
-    copies_out: Sequence[Part] = ()
-    """Copies on the queue after it."""
+    copies_out: Sequence[BoundaryCopy] = ()
+    """Copies on the queue after the launch."""
 
 
 class CommandKernels(ABC):
@@ -71,27 +72,27 @@ class CommandKernels(ABC):
 
     @abstractmethod
     def source(self, graphs: Sequence[OffloadGraphOp]) -> str:
-        """The kernels that run these graphs, as OpenCL C.
+        """Return the OpenCL C of the kernels that run these graphs.
 
-        Their names, and those of all functions, begin with the accelerator's.
+        The names of its kernels and functions begin with the accelerator's name.
         """
 
     @abstractmethod
     def launch(self, graph: OffloadGraphOp, command: Operation) -> KernelLaunch:
-        """The launch that runs a command of a graph."""
+        """Return the launch that runs a command of a graph."""
 
     def arrays(self, graph: OffloadGraphOp, weights: Weights) -> Mapping[str, Array]:
-        """Arrays that launches need besides those of the graph, by keys of their own.
+        """Return additional arrays that launches need, by keys that are unique in the program.
 
-        Raises CloptError for a graph whose arrays are no commands of the accelerator.
+        Raises CloptError for a graph whose arrays do not encode commands of the accelerator.
         """
         del graph, weights
         return {}
 
     def files(self, graph: OffloadGraphOp, weights: Weights) -> Mapping[str, bytes]:
-        """The graph as files that other programs can read, by their names; none by default.
+        """Return the graph as files for other programs, by file name; by default there are none.
 
-        Raises CloptError as `arrays` does.
+        Raises CloptError in the same cases as `arrays`.
         """
         del graph, weights
         return {}
@@ -100,22 +101,22 @@ class CommandKernels(ABC):
 class CommandLibrary(ABC):
     """The graphs of one program whose commands a C library runs, as parts of a C package.
 
-    The library's functions are in a `struct clopt_offload` (`host_c/runtime/clopt_internal.h`), and
-    the commands are operations with numbers, counted over all graphs in the order of the queue.
+    The library's functions are in a `struct clopt_offload` (`host_c/runtime/clopt_internal.h`).
+    Commands are operations, numbered over all graphs in queue order.
     """
 
     symbol: ClassVar[str]
-    """The `clopt_offload`, the prefix of the type of its tables (`_tables`), the folder of its
-    sources, and its target of CMake."""
+    """Name of the `clopt_offload`, prefix of the type of its tables (`_tables`), folder of its
+    sources, and its CMake target."""
     library: ClassVar[str]
-    """The name of its plan; in small letters the suffix of its files and of its tables."""
+    """Name of its plan; in lower case, the suffix of its files and tables."""
     texts: ClassVar[Mapping[str, Mapping[str, str]]]
-    """What its templates say of devices without it: `only` where a package has this plan alone,
-    `both` where it has one of kernels, too."""
+    """Texts of its templates about devices without it: `only` for packages with this plan alone,
+    `both` for packages that also have a plan of kernels."""
 
     @abstractmethod
     def __init__(self, graphs: Mapping[str, OffloadGraphOp], weights: Weights) -> None:
-        """`graphs` are in the order of the queue. CloptError where the weights are not theirs."""
+        """Take the graphs in queue order; raise CloptError if the weights are not theirs."""
 
     @property
     @abstractmethod
@@ -124,75 +125,75 @@ class CommandLibrary(ABC):
 
     @abstractmethod
     def tables(self, offsets: Mapping[str, int], name: str, optional: bool) -> str:
-        """The C source `<name>_<suffix>.c`; `offsets` are places in the weights file.
+        """Return the C source `<name>_<suffix>.c`; `offsets` are byte offsets in the weights file.
 
-        What is `optional` compiles to nothing where `CLOPT_WITHOUT_<SUFFIX>` is defined.
+        If `optional`, it compiles to nothing where `CLOPT_WITHOUT_<SUFFIX>` is defined.
         """
 
     @abstractmethod
     def files(self) -> dict[str, str]:
-        """The files that are the same for every model, by their paths in the package."""
+        """Return the files that are the same for every model, by their paths in the package."""
 
     @abstractmethod
     def template(self, name: str) -> str:
-        """Its part of the package's `CMakeLists.txt` or `README.md`, with `@names@` in it."""
+        """Return its part of the package's `CMakeLists.txt` or `README.md`, with `@names@`."""
 
     @abstractmethod
     def describe(self) -> dict[str, object]:
-        """Its entry in the package's description."""
+        """Return its entry in the package's description."""
 
 
 def accelerator_of(graph: OffloadGraphOp) -> str:
-    """The name of a graph's accelerator, which is that of its dialect."""
+    """Return the name of a graph's accelerator, which is the name of its dialect."""
     return graph.name.partition(".")[0]
 
 
 def source_of(module: ModuleOp) -> str:
-    """The OpenCL C of a module: that of its kernels, then that of accelerators' kernels."""
+    """Return the OpenCL C of a module: of its own kernels, then of its accelerators' kernels."""
     from .opencl_c import emit
 
     texts = [emit(module, target_of(module))]
     graphs: dict[str, list[OffloadGraphOp]] = {}
     for graph in cl.graphs_of(module).values():
         graphs.setdefault(accelerator_of(graph), []).append(graph)
-    for name, each in graphs.items():
+    for name, group in graphs.items():
         kernels = _kernels(name)
         if kernels is not None:
-            texts.append(kernels.source(each))
+            texts.append(kernels.source(group))
     return "\n".join(text for text in texts if text)
 
 
 def needs_library(program: cl.ProgramOp) -> bool:
-    """Whether a C library runs some of a program's commands."""
+    """Return whether a C library runs some of a program's commands."""
     return bool(_library_graphs(program))
 
 
 def library_name(program: cl.ProgramOp) -> str:
-    """The name of the accelerator whose library runs commands of a program; empty without one."""
+    """Return the accelerator whose library runs commands of a program; empty without one."""
     return next(map(accelerator_of, _library_graphs(program).values()), "")
 
 
 def optional_accelerators(program: cl.ProgramOp) -> list[str]:
-    """Return the accelerators of a program that another machine may lack: all but kernels."""
+    """Return the accelerators of a program that a machine may lack: all that are not kernels."""
     names = dict.fromkeys(map(accelerator_of, cl.graphs_in(program).values()))
     return [name for name in names if _kernels(name) is None]
 
 
 def refuse_calls(program: cl.ProgramOp) -> None:
-    """Refuse a program with calls of Python functions where it is to run without Python."""
+    """Raise CloptError if a program that must run without Python calls Python functions."""
     for graph in cl.graphs_in(program).values():
         name = accelerator_of(graph)
         if isinstance(commands_of(name), CommandCalls):
             raise CloptError(
                 f"@{program.sym_name.data} has parts for {graph.ACCELERATOR}, whose functions are "
-                f"in Python, and this program is to run as C; compile the model with {name}=off."
+                f"in Python, but this program must run as C; compile the model with {name}=off."
             )
 
 
 def library_of(program: cl.ProgramOp, weights: Weights) -> CommandLibrary | None:
-    """The library that runs commands of a program; None if launches are all that it has.
+    """Return the library that runs commands of a program, or None if all are launches.
 
-    CloptError for a program that needs two libraries.
+    Raises CloptError for a program that needs two libraries.
     """
     graphs = _library_graphs(program)
     names = {accelerator_of(graph): graph.ACCELERATOR for graph in graphs.values()}
@@ -200,21 +201,21 @@ def library_of(program: cl.ProgramOp, weights: Weights) -> CommandLibrary | None
         return None
     if len(names) > 1:
         raise CloptError(
-            f"@{program.sym_name.data} has parts for {' and '.join(names.values())}, and a package "
-            "has the library of one; compile the model for one of them."
+            f"@{program.sym_name.data} has parts for {' and '.join(names.values())}, but a package "
+            "can contain the library of only one; compile the model for one of them."
         )
     return accelerators()[next(iter(names))].load("commands")(graphs, weights)
 
 
 def _library_graphs(program: cl.ProgramOp) -> dict[str, OffloadGraphOp]:
     graphs = cl.graphs_in(program).items()
-    return {name: each for name, each in graphs if commands_of(accelerator_of(each)) is None}
+    return {name: graph for name, graph in graphs if commands_of(accelerator_of(graph)) is None}
 
 
 def with_launches(module: ModuleOp, weights: Weights) -> ModuleOp:
-    """`module`, or a copy in which launches stand in the place of commands that are launches.
+    """Return `module`, or a copy in which launches replace commands that are launches.
 
-    The copy has the constants that calls on the host take, too.
+    The copy also has the constants that calls on the host need.
     """
     names = {accelerator_of(graph) for graph in cl.graphs_of(module).values()}
     if not any(map(commands_of, names)):
@@ -226,17 +227,17 @@ def with_launches(module: ModuleOp, weights: Weights) -> ModuleOp:
 
 
 def graph_files(module: ModuleOp, weights: Weights) -> dict[str, dict[str, bytes]]:
-    """The files of each graph of a compiled module: contents by name, by the graph's name."""
-    found: dict[str, dict[str, bytes]] = {}
+    """Return the files of each graph of a compiled module: contents by file name, by graph name."""
+    files_of: dict[str, dict[str, bytes]] = {}
     for name, graph in cl.graphs_of(module).items():
         kernels = _kernels(accelerator_of(graph))
         if kernels is not None and (files := kernels.files(graph, weights)):
-            found[name] = dict(files)
-    return found
+            files_of[name] = dict(files)
+    return files_of
 
 
 def commands_of(name: str) -> CommandKernels | CommandCalls | None:
-    """Return the commands of an accelerator, None for those of a library."""
+    """Return the commands of an accelerator, or None if a library runs them."""
     commands = accelerators()[name].load("commands")
     return commands() if issubclass(commands, CommandKernels | CommandCalls) else None
 
@@ -247,7 +248,7 @@ def _kernels(name: str) -> CommandKernels | None:
 
 
 class _Launches:
-    """Replaces the commands of one program that are launches, and adds the constants of calls."""
+    """The replacement of one program's commands by launches, and the constants of its calls."""
 
     def __init__(self, module: ModuleOp, program: cl.ProgramOp, weights: Weights) -> None:
         self.module = module
@@ -255,9 +256,9 @@ class _Launches:
         self.weights = weights
         self.graphs = cl.graphs_in(program)
         self.constants: dict[str, SSAValue] = {}
-        """Of each array that a launch or a call takes."""
+        """The constant of each array that a launch or a call needs."""
         self.made: dict[str, Mapping[str, Array]] = {}
-        """What `arrays` returned for each graph."""
+        """The result of `arrays` for each graph."""
 
     def replace(self) -> None:
         for op in list(self.program.body.block.ops):
@@ -280,15 +281,15 @@ class _Launches:
                         self._stored(argument, self.made[op.graph_name])
 
     def _replace(self, op: cl.EnqueueOffloadOp, launch: KernelLaunch) -> None:
-        numbers = [each for each in launch.arguments if isinstance(each, Number)]
-        buffers = [each for each in launch.arguments if not isinstance(each, Number)]
-        args = [self._value(op, each) for each in buffers]
+        numbers = [arg for arg in launch.arguments if isinstance(arg, Number)]
+        buffers = [arg for arg in launch.arguments if not isinstance(arg, Number)]
+        args = [self._value(op, buffer) for buffer in buffers]
         reads = len(op.reads)
-        positions = [i for i, each in enumerate(launch.arguments) if isinstance(each, Number)]
+        positions = [i for i, arg in enumerate(launch.arguments) if isinstance(arg, Number)]
         kernel = cl.KernelOp(
             f"{op.graph_name}_{op.index}",
             [arg.type for arg in args],
-            [i for i, each in enumerate(buffers) if _is_written(each, reads)],
+            [i for i, buffer in enumerate(buffers) if _is_written(buffer, reads)],
             launch.global_size,
             launch.local_size,
             launch.scalars,
@@ -316,7 +317,7 @@ class _Launches:
             return op.operands[argument]
         return self._constant(self._stored(argument, self.made[op.graph_name]))
 
-    def _copy(self, op: cl.EnqueueOffloadOp, part: Part, *, is_in: bool) -> list[Operation]:
+    def _copy(self, op: cl.EnqueueOffloadOp, part: BoundaryCopy, *, is_in: bool) -> list[Operation]:
         tensor = self._value(op, part.tensor)
         view = cl.ViewOp(op.operands[part.memory], tensor.type, part.offset)
         ends = (tensor, view.result) if is_in else (view.result, tensor)
@@ -338,16 +339,16 @@ class _Launches:
 
 
 def _check_crossing(graph: OffloadGraphOp, commands: object) -> None:
-    """Check that commands of a kind can have the fence and the memory that their graph states."""
+    """Check that commands of this kind support the fence and the memory that the graph states."""
     if graph.MEMORY is MemorySpace.HOST and graph.FENCE is not Fence.FINISH:
         raise CloptError(
-            f"Graphs of {graph.ACCELERATOR} lie in the host's memory, so their fence is FINISH, "
+            f"Graphs of {graph.ACCELERATOR} use host memory, so their fence must be FINISH, "
             f"not {graph.FENCE.name}."
         )
     if graph.FENCE is not Fence.QUEUE and not isinstance(commands, CommandCalls):
         raise CloptError(
-            f"Graphs of {graph.ACCELERATOR} have the fence {graph.FENCE.name}, and their commands "
-            "are no calls on the host; kernels and C libraries run on the queue."
+            f"Graphs of {graph.ACCELERATOR} have the fence {graph.FENCE.name}, which only calls on "
+            "the host may have; kernels and C libraries need the fence QUEUE."
         )
 
 

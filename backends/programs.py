@@ -11,7 +11,7 @@ from ..errors import CloptError
 
 
 def program_of(module: ModuleOp) -> ProgramOp:
-    """The one program of `module`; raises CloptError if it has none or several."""
+    """Return the only program of `module`; raise CloptError if it has none or several."""
     programs = [op for op in module.body.block.ops if isinstance(op, ProgramOp)]
     if len(programs) != 1:
         remedy = (
@@ -20,13 +20,13 @@ def program_of(module: ModuleOp) -> ProgramOp:
             else "lower it with the pipeline opencl first"
         )
         raise CloptError(
-            f"A compiled module has one cl.program, this one has {len(programs)}; {remedy}."
+            f"A compiled module has one cl.program, but this has {len(programs)}; {remedy}."
         )
     return programs[0]
 
 
 def program_alone(program: ProgramOp) -> ModuleOp:
-    """Return a module with a copy of `program` and of what it launches, as backends take it."""
+    """Return a module with only `program` and what it launches, as backends expect it."""
     module = program.parent_op()
     assert isinstance(module, ModuleOp)
     names = {op.kernel_name for op in program.body.block.ops if isinstance(op, EnqueueKernelOp)}
@@ -41,11 +41,11 @@ def program_alone(program: ProgramOp) -> ModuleOp:
 
 
 def weights_read(module: ModuleOp) -> set[str]:
-    """The keys of the arrays that a compiled module's program and graphs name."""
+    """Return the keys of the arrays that a compiled module's program and graphs name."""
     keys: set[str] = set()
     for op in module.body.block.ops:
         if isinstance(op, ProgramOp):
-            keys.update(each.key.data for each in op.walk() if isinstance(each, ConstantOp))
+            keys.update(inner.key.data for inner in op.walk() if isinstance(inner, ConstantOp))
         elif isinstance(op, OffloadGraphOp):
             keys.update(op.weight_keys)
     return keys

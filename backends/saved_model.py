@@ -1,10 +1,10 @@
-"""Saving a compiled model to a folder, and loading it with checks.
+"""Saving of compiled models to folders, and loading with checks.
 
 model.json            inputs, outputs, target, accelerators, version, a digest of each other file
-program.mlir          the queue program, the declarations of its kernels, the graphs of accelerators
+program.mlir          the queue program, declarations of its kernels, the graphs of accelerators
 kernels.cl            the kernels as OpenCL C
-fallback.mlir         optional: a program of kernels alone, for devices that cannot run the first
-fallback.cl           its kernels
+fallback.mlir         optional: a program of kernels only, for devices that cannot run the first
+fallback.cl           the fallback's kernels
 weights.safetensors   the arrays that the programs name
 """
 
@@ -48,7 +48,7 @@ _FILES = ((PROGRAM, KERNELS), ("fallback.mlir", "fallback.cl"))
 class Plan:
     """One way to compute a model: a module with one program, and the OpenCL C of its kernels.
 
-    Without a source the module has the kernels themselves; in a folder they are declarations.
+    Without a source, the module contains the kernels themselves; in a folder it only declares them.
     """
 
     module: ModuleOp
@@ -58,9 +58,9 @@ class Plan:
 def save_model(folder: Path, plans: Sequence[tuple[ModuleOp, str]], weights: Weights) -> None:
     """Write compiled modules, each with its kernels, to `folder`.
 
-    The first is the model, a second one its fallback. A folder that holds a saved model and
-    nothing else is replaced. It stays unchanged if anything fails: clopt writes the files elsewhere
-    and moves them.
+    The first is the model, an optional second one its fallback. A folder that holds only a saved
+    model is replaced. If anything fails, the folder stays unchanged, because the files are written
+    elsewhere and then moved.
     """
     files: dict[str, str] = {}
     keys: set[str] = set()
@@ -74,7 +74,7 @@ def save_model(folder: Path, plans: Sequence[tuple[ModuleOp, str]], weights: Wei
         for name, content in files.items():
             (place / name).write_bytes(content.encode())
         weights.subset(iter(sorted(keys))).save(place / WEIGHTS)
-        shutil.copymode(place / KERNELS, place / WEIGHTS)  # safetensors makes it private
+        shutil.copymode(place / KERNELS, place / WEIGHTS)  # safetensors makes its file private
         description[FILES] = digests(place)
         (place / DESCRIPTION).write_bytes(f"{json.dumps(description, indent=2)}\n".encode())
 
@@ -82,7 +82,7 @@ def save_model(folder: Path, plans: Sequence[tuple[ModuleOp, str]], weights: Wei
 
 
 def load_model(folder: Path) -> tuple[list[Plan], Weights]:
-    """Read a folder that `save_model` wrote; a damaged or incomplete one is refused."""
+    """Read a folder that `save_model` wrote; raise CloptError if it is damaged or incomplete."""
     description = _parse_description(_read(folder, DESCRIPTION), folder)
     _check_accelerators(folder, description)
     listed: dict[str, Any] = description[FILES]
@@ -92,24 +92,24 @@ def load_model(folder: Path) -> tuple[list[Plan], Weights]:
             break
         program, source = (_read_checked(folder, name, listed) for name in names)
         try:
-            read = SourceModule.parse(CloptContext(), Source(str(folder / names[0]), program))
-            read.verify()
+            parsed = SourceModule.parse(CloptContext(), Source(str(folder / names[0]), program))
+            parsed.verify()
         except SourceError as error:
             raise CloptError(
-                f"{folder / names[0]} was written by clopt {description.get('clopt')} and cannot "
-                f"be read by clopt {VERSION}; compile the model again."
+                f"{folder / names[0]} was written by clopt {description.get('clopt')}, but clopt "
+                f"{VERSION} cannot read it; compile the model again."
             ) from error
-        plans.append(Plan(read.module, source))
+        plans.append(Plan(parsed.module, source))
     return plans, Weights.load(folder / WEIGHTS)
 
 
 def _check_accelerators(folder: Path, description: Mapping[str, Any]) -> None:
-    """Refuse a model with parts for an accelerator that is not installed."""
+    """Raise CloptError if the model has parts for an accelerator that is not installed."""
     for name in description.get("accelerators", ()):
         if name not in accelerators():
             raise CloptError(
                 f'{folder} has parts for the accelerator "{name}", which no installed package '
-                f"brings; install one, or compile the model with {name}=off."
+                f"provides; install one, or compile the model with {name}=off."
             )
 
 
@@ -117,13 +117,13 @@ def _read_checked(folder: Path, name: str, listed: Mapping[str, Any]) -> str:
     content = _read(folder, name)
     if listed.get(name) != digest(content):
         raise CloptError(
-            f"{folder / name} is not the file that was saved; compile the model again."
+            f"{folder / name} differs from the file that was saved; compile the model again."
         )
     return content.decode()
 
 
 def program_text(module: ModuleOp) -> str:
-    """Return the text of a compiled module with declarations of its kernels."""
+    """Return the text of a compiled module in which kernels are only declared."""
     return _text_of(declare_kernels(module))
 
 
@@ -132,7 +132,7 @@ def _text_of(declared: ModuleOp) -> str:
 
 
 def declare_kernels(module: ModuleOp) -> ModuleOp:
-    """A copy of `module` in which each kernel is a `cl.kernel`, a declaration."""
+    """Return a copy of `module` in which each kernel is a declaration, a `cl.kernel`."""
     ops: list[Operation] = []
     for op in module.body.block.ops:
         if isinstance(op, tir.FuncOp):
@@ -142,14 +142,14 @@ def declare_kernels(module: ModuleOp) -> ModuleOp:
     return ModuleOp(ops, dict(module.attributes))
 
 
-# A string, or the type of a buffer, whose elements may be of a type with angle brackets.
+# Matches strings, to skip them, and buffer types, whose element type may have angle brackets.
 _BUFFER_TYPES = re.compile(r'"(?:[^"\\]|\\.)*"|memref<[^<>"]*(?:<[^<>"]*>[^<>"]*)*>')
 
 
 def _with_aliases(text: str) -> str:
-    """`text` with a short name for each type of buffers, which the parser then reads once."""
-    found = (match.group() for match in _BUFFER_TYPES.finditer(text))
-    counts = Counter(each for each in found if not each.startswith('"'))
+    """Return `text` with an alias for each repeated buffer type, so that it is parsed only once."""
+    matches = (match.group() for match in _BUFFER_TYPES.finditer(text))
+    counts = Counter(match for match in matches if not match.startswith('"'))
     repeated = (type_ for type_, count in counts.items() if count > 1)
     names = {type_: f"!buffer{number}" for number, type_ in enumerate(repeated)}
     renamed = _BUFFER_TYPES.sub(lambda match: names.get(match.group(), match.group()), text)
@@ -177,7 +177,7 @@ def _describe(module: ModuleOp) -> dict[str, Any]:
     return {
         "clopt": VERSION,
         "target": target_of(module).name,
-        "accelerators": sorted({accelerator_of(each) for each in graphs_in(program).values()}),
+        "accelerators": sorted({accelerator_of(g) for g in graphs_in(program).values()}),
         "inputs": [_describe_port(port) for port in program.input_ports],
         "outputs": [_describe_port(port) for port in program.output_ports],
     }
@@ -204,12 +204,12 @@ def _read(folder: Path, name: str) -> bytes:
         return read_file(folder / name)
     except NotADirectoryError:
         raise CloptError(
-            f"{folder} is a file; load takes a folder that CompiledModel.save or clopt-compile "
-            "wrote, and compile takes the file of an ONNX model."
+            f"{folder} is a file; load needs a folder that CompiledModel.save or clopt-compile "
+            "wrote, and compile needs the file of an ONNX model."
         ) from None
     except FileNotFoundError:
         raise CloptError(
-            f"{folder} is no compiled model, it lacks {name}; make one with clopt-compile."
+            f"{folder} is not a compiled model, it lacks {name}; make one with clopt-compile."
         ) from None
     except OSError as error:
         raise CloptError(f"Cannot read {folder / name}: {error.strerror}.") from error

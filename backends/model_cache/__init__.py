@@ -1,1 +1,1 @@
-"""Compiled models on disk, so that the second start of a model compiles nothing."""
+"""Cache of compiled models on disk, so that the second start of a model compiles nothing."""

@@ -1,4 +1,4 @@
-"""Digests of files by content, remembered for files that have not changed since."""
+"""Digests of file contents, cached for files that have not changed since."""
 
 from __future__ import annotations
 
@@ -16,19 +16,20 @@ from ..pyopencl_runtime.cache import BinaryCache
 
 _FORMAT = "clopt-file-1"
 _CHUNK = 1 << 18
-_LONGEST = 1 << 13  # bytes of a location with the words around it
+_LONGEST = 1 << 13  # bytes of the longest location, with the words around it
 
-# Hashing a smaller file takes no longer than looking up its remembered digest.
+# Hashing a smaller file takes no longer than looking up its cached digest.
 _REMEMBERED = 1 << 20
 
-# A file that changed a moment ago may change again within the resolution of its times.
+# A file that has just changed may change again within the resolution of its timestamps, so its
+# digest is not cached.
 _SETTLED_NS = 2_000_000_000
 
-# The key "location" of protobuf's StringStringEntryProto, and the tag of its value.
+# The key "location" of protobuf's StringStringEntryProto; the tag of its value is `_VALUE`.
 _LOCATION = b"\x0a\x08location"
 _VALUE = 0x12
 
-_NO_WAITING = getattr(os, "O_NONBLOCK", 0)  # opening a pipe would wait for its writer
+_NO_WAITING = getattr(os, "O_NONBLOCK", 0)  # otherwise opening a pipe waits for its writer
 
 
 class Content(NamedTuple):
@@ -41,19 +42,19 @@ class Content(NamedTuple):
 
 @dataclass
 class FileDigests:
-    """Reads files, or remembers what they contained.
+    """A reader of file contents that caches their digests.
 
-    A file counts as unchanged while its inode, size and times of modification and change are the
-    same. A program cannot set the time of change, and every write moves it.
+    A file counts as unchanged if its inode, size and times of modification and change are the same.
+    Programs cannot set the time of change, and every write updates it.
     """
 
     kept: BinaryCache
-    _known: dict[tuple[str, ...], Content | None] = field(
+    _contents: dict[tuple[str, ...], Content | None] = field(
         default_factory=dict[tuple[str, ...], Content | None]
     )
 
     def content_of(self, path: Path) -> Content | None:
-        """Return the content of a regular file; None where there is none, or not to be understood.
+        """Return the content of a regular file, or None if it is absent or cannot be interpreted.
 
         Raises OSError if it cannot be read.
         """
@@ -63,11 +64,11 @@ class FileDigests:
                 if not stat.S_ISREG(status.st_mode):
                     return None
                 identity = _identity(status)
-                if identity not in self._known:
-                    self._known[identity] = self._remembered(identity, status) or self._read(
+                if identity not in self._contents:
+                    self._contents[identity] = self._remembered(identity, status) or self._read(
                         file.fileno(), identity, status
                     )
-                return self._known[identity]
+                return self._contents[identity]
         except FileNotFoundError:
             return None
 
@@ -89,7 +90,7 @@ class FileDigests:
 
 
 def content_of_bytes(data: bytes) -> Content | None:
-    """Return the content of a model that is no file; None if it needs other files."""
+    """Return the content of an in-memory model, or None if it refers to other files."""
     return None if _LOCATION in data else Content(hashlib.sha256(data).hexdigest())
 
 
@@ -103,12 +104,12 @@ def _identity(status: os.stat_result) -> tuple[str, ...]:
 
 
 def _read(file: int) -> Content | None:
-    """Read a file to its end, in one buffer: new pages cost more than the digest."""
+    """Read a file to its end through one buffer: new pages would cost more than hashing."""
     digest = hashlib.sha256()
     buffer = bytearray(_LONGEST + _CHUNK)
     view = memoryview(buffer)
     locations: dict[str, None] = {}
-    kept = 0  # bytes of the last chunk, before those of the next
+    kept = 0  # bytes of the last chunk that precede the next one in the buffer
     with os.fdopen(os.dup(file), "rb", buffering=0) as stream:
         while count := stream.readinto(view[kept : kept + _CHUNK]):
             end = kept + count
@@ -123,7 +124,7 @@ def _read(file: int) -> Content | None:
 
 
 def _locations(buffer: bytearray, end: int) -> Iterator[str | None]:
-    """Yield the locations that lie whole before `end`; None for one in another form."""
+    """Yield the locations that end before `end`, and None for one in an unexpected form."""
     start = buffer.find(_LOCATION, 0, end)
     while start >= 0:
         at = start + len(_LOCATION)
@@ -141,5 +142,5 @@ def _locations(buffer: bytearray, end: int) -> Iterator[str | None]:
 
 
 def _wide(header: bytes) -> int:
-    """Return a varint of two bytes; more than any location where it is longer."""
+    """Return a varint of two bytes; for a longer one, a value that exceeds any location."""
     return (header[1] & 0x7F) | header[2] << 7 if header[2] < 0x80 else _LONGEST

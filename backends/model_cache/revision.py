@@ -1,4 +1,4 @@
-"""The inputs of the compiler's output other than the model: clopt itself and other packages."""
+"""Inputs of the compiler's output other than the model: clopt itself and other packages."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _OURS = "clopt"
 _PACKAGES = ("xdsl", "onnx", "numpy")
 _GROUPS = ("clopt.", "xdsl.")
 
-# Of a checkout: nothing there reaches a compiled model.
+# Folders of a checkout whose files do not affect compiled models.
 _SKIPPED = {"tests", "lit_tests", "benchmarks", "docs", "examples", "__pycache__"}
 
 
@@ -35,7 +35,7 @@ class Tree(NamedTuple):
 
 @cache
 def revision() -> tuple[str, ...]:
-    """Return the versions of clopt, of the packages it computes with, and of its plugins."""
+    """Return the versions of clopt, of the packages that it computes with, and of its plugins."""
     versions = (f"{name} {version(name)}" for name in _PACKAGES)
     return (VERSION, sys.version, platform.machine(), tree_of(_ROOT).digest, *versions, *_plugins())
 
@@ -67,15 +67,15 @@ def _files(folder: str) -> Iterator[tuple[str, int]]:
             if entry.is_dir(follow_symlinks=False):
                 yield from _files(entry.path)
             else:
-                found = entry.stat()
-                times = found.st_mtime_ns, found.st_ctime_ns
-                yield f"{entry.path}\0{found.st_size}\0{times}\n", max(times)
+                status = entry.stat()
+                times = status.st_mtime_ns, status.st_ctime_ns
+                yield f"{entry.path}\0{status.st_size}\0{times}\n", max(times)
 
 
 def _plugins() -> Iterator[str]:
     """Yield the entry points of other packages that clopt or xDSL loads, with their files."""
     for group in sorted(group for group in installed() if group.startswith(_GROUPS)):
-        for point in sorted(installed()[group], key=lambda each: (each.name, each.value)):
+        for point in sorted(installed()[group], key=lambda p: (p.name, p.value)):
             dist = point.dist
             if dist is None or dist.name != _OURS:
                 package = "" if dist is None else f"{dist.name} {dist.version}"
@@ -83,12 +83,12 @@ def _plugins() -> Iterator[str]:
 
 
 def _sources(point: EntryPoint) -> Iterator[str]:
-    """Yield the states of the files of the package that `point` is in."""
+    """Yield the states of the files of the package that contains `point`."""
     spec = find_spec(point.module.partition(".")[0])
     if spec is None:
         return
     for folder in spec.submodule_search_locations or ():
         yield tree_of(Path(folder)).digest
     if spec.origin and os.path.isfile(spec.origin):
-        found = os.stat(spec.origin)
-        yield f"{found.st_size} {found.st_mtime_ns} {found.st_ctime_ns}"
+        status = os.stat(spec.origin)
+        yield f"{status.st_size} {status.st_mtime_ns} {status.st_ctime_ns}"

@@ -1,7 +1,7 @@
-"""The folder of compiled models: entries with their weights in files that processes map.
+"""The folder of cached models: entries, and files of weights that processes map.
 
-An entry is JSON, kept as kernels are: private to the user, with a digest, written whole or not at
-all. Weights lie in files of their own, which models with equal weights share.
+An entry is JSON, stored like a compiled kernel: private to the user, with a digest, written
+atomically. Weights are files of their own, which models with equal weights share.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from ..launches import Launches
 from ..pyopencl_runtime.cache import BinaryCache
 
 MOST_BYTES = 1 << 31
-"""The bytes of all files of the folder, at most; the ones used longest ago go first."""
+"""Most bytes of all files in the folder; the least recently used are deleted first."""
 
 _SUFFIX = ".weights"
 
-# Of the start of each array: kernels load vectors, and a line of a cache has 64 bytes.
+# Alignment in bytes of each array: two cache lines of 64 bytes, and a multiple of any vector.
 _ALIGNMENT = 128
 
 _PAGE = 4096
@@ -47,31 +47,31 @@ class _Row(NamedTuple):
 
 @dataclass(frozen=True)
 class CachedModel:
-    """What is kept of a compiled model."""
+    """The stored parts of a compiled model."""
 
     launches: Launches
     source: str
     """The OpenCL C of its kernels."""
     program: str
-    """The program with declarations of its kernels, as text."""
+    """The text of the program, with declarations of its kernels."""
     target: str
     """The name of its target."""
     remarks: tuple[str, ...]
     accelerators: tuple[str, ...]
-    """Those that compute a part, by their names for people."""
+    """The accelerators that compute a part, by their display names."""
 
 
 @dataclass(frozen=True)
 class ModelStore:
-    """Compiled models by the facts that they depend on; with no folder it is always empty.
+    """Compiled models by the facts on which they depend; without a folder it is always empty.
 
-    Everything that goes wrong with a file makes its model absent: it is compiled again.
+    If anything is wrong with a file, its model counts as absent and is compiled again.
     """
 
     folder: Path | None
 
     def get(self, facts: tuple[str, ...]) -> tuple[CachedModel, Weights] | None:
-        """Return the model kept for `facts`."""
+        """Return the model stored for `facts` with its weights, or None."""
         content = self._entries.get(facts)
         if content is None or self.folder is None:
             return None
@@ -87,7 +87,7 @@ class ModelStore:
         return model, Weights.of({row.key: (_array(data, row), row.hint) for row in rows})
 
     def put(self, facts: tuple[str, ...], model: CachedModel, weights: Weights) -> None:
-        """Keep a model, if there is a place for it."""
+        """Store a model, unless its weights exceed half of the folder's limit."""
         if self.folder is None or not make_private(self.folder):
             return
         rows = _rows(weights)
@@ -136,10 +136,10 @@ def _array(data: Array, row: _Row) -> Array:
 
 
 def _map(path: Path, size: int, checksum: int) -> Array | None:
-    """Map a file of weights, unless it is damaged or could be another user's.
+    """Map a file of weights; return None if it is damaged or could be another user's.
 
-    The checksum finds damage alone: the digest of an entry names the file, and nobody else can
-    write to the folder.
+    A 32-bit checksum suffices against damage: the entry's digest protects the file's name, and no
+    other user can write to the folder.
     """
     if not is_private(path):
         return None
@@ -149,7 +149,7 @@ def _map(path: Path, size: int, checksum: int) -> Array | None:
         with path.open("rb") as file:
             if os.fstat(file.fileno()).st_size != size:
                 return None
-            os.utime(file.fileno())  # used today: the last to be forgotten
+            os.utime(file.fileno())  # `_trim` deletes files by their last use
             content = _mapped(file, size)
     except (OSError, ValueError):
         return None
@@ -157,7 +157,7 @@ def _map(path: Path, size: int, checksum: int) -> Array | None:
 
 
 def _mapped(file: IO[bytes], size: int) -> Array:
-    # Copied on writing: a driver may write where a kernel only reads.
+    # Copy on write: some drivers write to memory that a kernel only reads.
     return np.frombuffer(mmap.mmap(file.fileno(), size, access=mmap.ACCESS_COPY), np.uint8)
 
 
@@ -169,7 +169,7 @@ def _checksum(content: Array) -> int:
 
 
 def _write(path: Path, rows: list[_Row], weights: Weights) -> int:
-    """Write the arrays to `path`, whole or not at all, and return their checksum."""
+    """Write the arrays to `path` atomically, and return their checksum."""
     handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=path.name, suffix=".tmp")
     position = checksum = 0
     try:
@@ -191,9 +191,9 @@ def _write(path: Path, rows: list[_Row], weights: Weights) -> int:
 
 
 def _trim(folder: Path) -> None:
-    """Remove the files that were used longest ago until the rest takes `MOST_BYTES` at most."""
-    found = ((path, path.stat()) for path in folder.iterdir())
-    files = sorted((status.st_mtime_ns, status.st_size, path) for path, status in found)
+    """Delete the least recently used files until the others take at most `MOST_BYTES`."""
+    statuses = ((path, path.stat()) for path in folder.iterdir())
+    files = sorted((status.st_mtime_ns, status.st_size, path) for path, status in statuses)
     excess = sum(size for _, size, _ in files) - MOST_BYTES
     for _, size, path in files:
         if excess <= 0:

@@ -19,7 +19,7 @@ from ..launches import (
     FunctionCall,
     LaunchedCommand,
     Launches,
-    Part,
+    MemoryRange,
 )
 from .arena_lock import ArenaLock
 from .arrays import Array, DeviceMemory
@@ -166,7 +166,7 @@ class Replay(LaunchedProgram):
             kernel.set_arg(position, np.dtype(type_).type(value))
         return Launch(kernel, command.global_size, local, tuple(bindings))
 
-    def _argument(self, part: Part) -> int | cl.Buffer:
+    def _argument(self, part: MemoryRange) -> int | cl.Buffer:
         """Return the buffer of a part, or the number of its binding."""
         index = part.memory - len(self._ports)
         if index >= 0:
@@ -182,6 +182,6 @@ class Replay(LaunchedProgram):
             return buffer
         return HostArray(buffer, given.shape, np.dtype(given.type), given.is_written)
 
-    def _memory_of(self, part: Part) -> int | cl.Buffer:
+    def _memory_of(self, part: MemoryRange) -> int | cl.Buffer:
         index = part.memory - len(self._ports)
         return part.memory if index < 0 else self._memories_here[index].buffer

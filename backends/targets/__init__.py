@@ -1,4 +1,4 @@
-"""The choice of a target by its user: a name or a file, and facts that differ."""
+"""The user's choice of a target: a name or a file, and facts that differ from it."""
 
 from __future__ import annotations
 
@@ -19,9 +19,7 @@ _PATH = re.compile(rf".*?{re.escape(SUFFIX)}(?=[\s,]|$)", re.S)
 
 @dataclass(frozen=True)
 class TargetChoice:
-    """What a user writes to choose a target: a name or a file, or neither, and facts that are to
-    differ.
-    """
+    """A user's choice of a target: a name or a file (or neither), and facts that differ."""
 
     name: str | None
     facts: Mapping[str, Fact]
@@ -44,18 +42,18 @@ class TargetChoice:
         return cls(names[0] if names else None, facts)
 
     def load(self) -> Target | None:
-        """The target of that name with these facts; None without a name."""
+        """Return the named target with these facts, or None without a name."""
         return None if self.name is None else self.change(load_target(self.name))
 
     def change(self, target: Target) -> Target:
-        """`target` with these facts; CloptError for what is no fact or no value of one."""
+        """Return `target` with these facts; raise CloptError for unknown facts and wrong values."""
         return change_facts(target, self.facts)
 
 
 def change_facts(target: Target, facts: Mapping[str, Fact]) -> Target:
-    """`target` with other `facts`; CloptError for what is no fact or no value of one.
+    """Return `target` with other `facts`; raise CloptError for unknown facts and wrong values.
 
-    Asking for textures where there are no images is a mistake, too.
+    It is also an error to ask for textures on a target without images.
     """
     try:
         changed = target.with_facts(facts)
@@ -70,7 +68,7 @@ def change_facts(target: Target, facts: Mapping[str, Fact]) -> Target:
 
 
 def _words(text: str) -> list[str]:
-    """The words of a choice, without the spaces and commas between them. A path may have both."""
+    """Return the words of a choice, without separators; only a path may contain separators."""
     path = _PATH.match(text)
     if path is None:
         return re.split(r"[\s,]+", text)

@@ -1,1 +1,1 @@
-"""VTA, a tensor accelerator programmed by instructions: its oracles, and its core in OpenCL C."""
+"""VTA, a tensor accelerator programmed by instructions: simulators, and its core in OpenCL C."""

@@ -1,4 +1,4 @@
-"""Which elements an instruction reads and writes, as arrays of indices."""
+"""The elements that an instruction reads and writes, as arrays of indices."""
 
 from __future__ import annotations
 
@@ -26,9 +26,9 @@ _NOTHING: Mapping[Memory, Indices] = {}
 
 @dataclass(frozen=True)
 class Tiles:
-    """The elements of each operation of a GEMM or ALU instruction, in the order of execution.
+    """The elements of each operation of a GEMM or ALU instruction, in execution order.
 
-    The shape of all arrays is (iter_out, iter_in, micro-ops).
+    All arrays have the shape (iter_out, iter_in, micro-ops).
     """
 
     dst: Indices
@@ -38,7 +38,7 @@ class Tiles:
 
 @dataclass(frozen=True)
 class Accesses:
-    """The elements that an instruction reads and writes; of DRAM by the memory's own count."""
+    """The elements that an instruction reads and writes; DRAM elements are counted per memory."""
 
     reads: Mapping[Memory, Indices] = field(default_factory=lambda: _NOTHING)
     writes: Mapping[Memory, Indices] = field(default_factory=lambda: _NOTHING)
@@ -47,7 +47,7 @@ class Accesses:
 
 
 def tiles_of(instruction: Gemm | Alu, uops: npt.NDArray[np.uint32], config: Config) -> Tiles:
-    """The operations of `instruction`, whose micro-ops are in the scratchpad `uops`."""
+    """Return the operations of `instruction`; `uops` is the micro-op scratchpad."""
     words = uops[instruction.uop_bgn : instruction.uop_end].astype(np.int64)
     out = np.arange(instruction.iter_out, dtype=np.int64)[:, None, None]
     inner = np.arange(instruction.iter_in, dtype=np.int64)[None, :, None]
@@ -62,7 +62,7 @@ def tiles_of(instruction: Gemm | Alu, uops: npt.NDArray[np.uint32], config: Conf
 
 
 def fields_of_uops(words: Indices, config: Config) -> tuple[Indices, Indices, Indices]:
-    """The fields dst, src and wgt of encoded micro-ops."""
+    """Return the fields dst, src and wgt of encoded micro-ops."""
     fields = {field.name: field for field in uop_layout(config)}
     dst, src, wgt = (
         words >> fields[name].low & ((1 << fields[name].width) - 1) for name in Uop._fields
@@ -71,7 +71,7 @@ def fields_of_uops(words: Indices, config: Config) -> tuple[Indices, Indices, In
 
 
 def rectangle_of(instruction: Load | Store) -> tuple[Indices, Indices]:
-    """The scratchpad's and DRAM's index of each element that moves, PADDING where there is none."""
+    """Return the scratchpad and the DRAM index of each moved element; padding has PADDING."""
     if instruction.x_size == 0:
         return np.empty(0, np.int64), np.empty(0, np.int64)
     y = np.arange(-instruction.y_pad_0, instruction.y_size + instruction.y_pad_1)[:, None]
@@ -82,7 +82,7 @@ def rectangle_of(instruction: Load | Store) -> tuple[Indices, Indices]:
 
 
 def accesses_of(instruction: Instruction, uops: npt.NDArray[np.uint32], config: Config) -> Accesses:
-    """What `instruction` reads and writes; `uops` is the scratchpad's content before it."""
+    """Return the accesses of `instruction`; `uops` is the micro-op scratchpad before it."""
     match instruction:
         case Load():
             sram, dram = rectangle_of(instruction)

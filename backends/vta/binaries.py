@@ -1,4 +1,4 @@
-"""The arrays of a `vta.binary`, read and checked: no malformed stream reaches a device."""
+"""Reading and checking of the arrays of a `vta.binary`: no malformed stream reaches a device."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ...dialects.vta.stream_file import StreamFile
 from ...weights import Weights
 
 ACTIVATIONS = (Memory.INP, Memory.ACC_8BIT, Memory.OUT)
-"""The memories that are tensors of a graph."""
+"""The memories that hold tensors of a graph."""
 
 
 @dataclass(frozen=True)
 class Binary:
-    """A stream that was found to be well formed."""
+    """A stream that passed all checks."""
 
     instructions: tuple[Instruction, ...]
     relocations: npt.NDArray[np.uint8]
@@ -30,18 +30,18 @@ class Binary:
 
 
 def read_binary(op: vta.BinaryOp, weights: Weights) -> Binary:
-    """The stream of a graph. Raises VTAStreamError if it is malformed.
+    """Return the stream of a graph; raise VTAStreamError if it is malformed.
 
-    Every index is within its tensor, constant or scratchpad, inputs are not written, tokens let the
-    stream go on, and it ends.
+    In a well-formed stream every index is within its tensor, constant or scratchpad, inputs are not
+    written, tokens never block the stream forever, and the stream ends.
     """
     arrays = {name: weights.get(array.key) for name, array in op.code.arrays.items()}
     name = op.sym_name.data
     for array, expected in _types(op).items():
-        found = arrays[array]
-        if (found.dtype, found.shape) != expected:
+        actual = arrays[array]
+        if (actual.dtype, actual.shape) != expected:
             raise VTAStreamError(
-                f"The {array} of @{name} are {found.dtype}{list(found.shape)}, not "
+                f"The {array} of @{name} are {actual.dtype}{list(actual.shape)}, but must be "
                 f"{expected[0]}{list(expected[1])}; pass the weights that belong to this module."
             )
     try:
@@ -56,7 +56,7 @@ def read_binary(op: vta.BinaryOp, weights: Weights) -> Binary:
 
 
 def stream_of(op: vta.BinaryOp, weights: Weights) -> StreamFile:
-    """A graph as a stream whose addresses count from its tensors and constants by name.
+    """Return a graph as a stream whose addresses are relative to named tensors and constants.
 
     Raises VTAStreamError if it is malformed.
     """
@@ -76,7 +76,7 @@ _CONSTANTS = {Memory.WGT: WEIGHTS, Memory.ACC: BIASES, Memory.UOP: UOPS}
 
 
 def _sizes(op: vta.BinaryOp) -> dict[Memory, int]:
-    """The elements of each memory in DRAM; of activations those of the largest tensor."""
+    """Return the elements of each memory in DRAM; for activations, of the largest tensor."""
     counts = {name: array.count for name, array in op.code.arrays.items()}
     largest = max(type_.elements for type_ in op.tensor_types)
     return {
@@ -101,7 +101,7 @@ def _types(op: vta.BinaryOp) -> dict[str, tuple[np.dtype[np.generic], tuple[int,
 
 
 def _check_tensors(op: vta.BinaryOp, binary: Binary) -> None:
-    """Refuse accesses beyond a tensor, and stores into inputs."""
+    """Raise VTAStreamError for accesses beyond a tensor and for stores to inputs."""
     tensors = op.tensor_types
     for n, instruction in enumerate(binary.instructions):
         if not isinstance(instruction, Load | Store) or is_nop(instruction):
@@ -110,11 +110,13 @@ def _check_tensors(op: vta.BinaryOp, binary: Binary) -> None:
             continue
         number, end = int(binary.relocations[n]), dram_end(instruction)
         if number >= len(tensors):
-            raise VTAStreamError(f"Instruction {n} names tensor {number} of {len(tensors)}.")
+            raise VTAStreamError(
+                f"Instruction {n} names tensor {number}, but there are {len(tensors)}."
+            )
         if isinstance(instruction, Store) and number < op.counts.inputs:
             raise VTAStreamError(f"Instruction {n} writes tensor {number}, an input.")
         if end > tensors[number].elements:
             raise VTAStreamError(
-                f"Instruction {n} reaches element {end - 1} of tensor {number}, which has "
+                f"Instruction {n} reaches element {end - 1} of tensor {number}, which has only "
                 f"{tensors[number].elements}."
             )

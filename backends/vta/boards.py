@@ -1,8 +1,8 @@
-"""Graphs on a program binary, whose kernel has a pointer for each memory of DRAM.
+"""Graphs that run on a program binary, whose kernel has a pointer for each memory in DRAM.
 
-The activations of a graph share one buffer there, so that one pointer reaches all of them: what the
-graph takes is copied in before the launch, what it returns is copied out after it. In an arena
-constants lie in that buffer, too.
+The activations of a graph share one buffer, so that one pointer reaches all of them: inputs are
+copied into it before the launch, and outputs are copied out of it afterwards. With the placement
+ARENA, constants are in that buffer, too.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from ...dialects.vta.memory_layout import layout_of, tensor_names
 from ...errors import CloptError
 from ...files.reading import read_file
 from ...weights import Array, Weights
-from ..offload import KernelLaunch, Number, Part
+from ..offload import BoundaryCopy, KernelLaunch, Number
 from .binaries import ACTIVATIONS, stream_of
 from .core import schedule_core
 from .implementation import Implementation
@@ -28,12 +28,14 @@ from .streams import split_launches
 
 
 def board_launch(graph: vta.BinaryOp, board: Implementation) -> KernelLaunch:
-    """The launch of the board's kernel, and the copies around it."""
+    """Return the launch of the board's kernel, with the copies around it."""
     layout = layout_of(graph, board.memory)
     inputs, memory = len(graph.inputs), len(graph.inputs) + len(graph.outputs)
-    tensors = [Part(n, memory, layout.offsets[name]) for n, name in enumerate(tensor_names(graph))]
+    tensors = [
+        BoundaryCopy(n, memory, layout.offsets[name]) for n, name in enumerate(tensor_names(graph))
+    ]
     constants = [
-        Part(array.key, memory, layout.offsets[name])
+        BoundaryCopy(array.key, memory, layout.offsets[name])
         for name, array in graph.code.arrays.items()
         if name in layout.offsets
     ]
@@ -49,15 +51,15 @@ def board_launch(graph: vta.BinaryOp, board: Implementation) -> KernelLaunch:
 
 
 def board_arrays(graph: vta.BinaryOp, weights: Weights, board: Implementation) -> dict[str, Array]:
-    """The linked instructions, how lanes share them, and the program binary.
+    """Return the linked instructions, their schedule for the lanes, and the program binary.
 
     Raises CloptError for a binary that cannot be read, for a graph of another configuration, and
-    for one that moves a memory for which the kernel has no parameter.
+    for a graph that accesses a memory for which the kernel has no parameter.
     """
     if graph.config != board.config:
         raise CloptError(
-            f"@{graph.sym_name.data} is for a VTA {graph.config.name}, and the program "
-            f"{board.program} is one {board.config.name}; compile the model for it."
+            f"@{graph.sym_name.data} is for a VTA {graph.config.name}, but the program "
+            f"{board.program} implements {board.config.name}; compile the model for it."
         )
     file = stream_of(graph, weights)
     instructions = file.linked(layout_of(graph, board.memory).places)
@@ -88,14 +90,14 @@ def _argument(
     if board.memory == ARENA or MEMORIES[name] in ACTIVATIONS:
         return memory
     array = constants[name]
-    return _key(graph, "instructions") if array is None else array.key  # any will do
+    return _key(graph, "instructions") if array is None else array.key  # unused, so any array
 
 
 def _check_memories(instructions: tuple[Instruction, ...], board: Implementation) -> None:
     if board.memory == ARENA:
-        return  # one pointer reaches all
-    moves = (each for each in instructions if isinstance(each, Load | Store) and not is_nop(each))
-    moved = {each.memory for each in moves}
+        return  # one pointer reaches all memories
+    moves = (i for i in instructions if isinstance(i, Load | Store) and not is_nop(i))
+    moved = {move.memory for move in moves}
     for name, memory in MEMORIES.items():
         if memory in moved and name not in board.arguments:
             raise CloptError(

@@ -1,4 +1,4 @@
-"""How graphs of VTA run: each as one launch of a core, on tensors of the queue program."""
+"""Execution of VTA graphs: one launch of a core per graph, on tensors of the queue program."""
 
 from __future__ import annotations
 
@@ -24,20 +24,22 @@ from .implementation import Implementation, implementation_of
 class VTAKernels(CommandKernels):
     """The core as a kernel whose arguments are the arrays and the tensors of a graph.
 
-    On a target with a program binary it is that program's kernel (`boards.py`)."""
+    For a target with a program binary, it is the kernel of that program (`boards.py`).
+    """
 
     def source(self, graphs: Sequence[OffloadGraphOp]) -> str:
-        """Raises CloptError for graphs of two configurations: a device has one core."""
+        """Return the core's source; raise CloptError for graphs of two configurations."""
         binaries = [_binary(graph) for graph in graphs]
         configs = dict.fromkeys(graph.config for graph in binaries)
         if len(configs) > 1:
             names = " and ".join(config.name for config in configs)
             raise CloptError(
-                f"The model has graphs for the VTA configurations {names}; choose one."
+                f"The model has graphs for the VTA configurations {names}, but a device has only "
+                "one core; choose one configuration."
             )
         implementation = _implementation(graphs[0])
         if implementation.program is not None:
-            return ""  # a binary
+            return ""  # the kernel is in the binary
         return graph_source(next(iter(configs)), implementation.form, _most_tensors(binaries))
 
     def launch(self, graph: OffloadGraphOp, command: Operation) -> KernelLaunch:
@@ -46,7 +48,8 @@ class VTAKernels(CommandKernels):
             return board_launch(binary, implementation)
         code = binary.code
         instructions = code.instructions.key
-        # In the place of a memory or tensor that the graph has not, any array will do.
+        # A memory or tensor that the graph does not have is never accessed, so any array can stand
+        # in.
         memories = (code.uops, code.weights, code.biases)
         tensors = range(len(binary.all_tensors))
         missing = _most_tensors(_neighbours(binary)) - len(tensors)
@@ -66,7 +69,7 @@ class VTAKernels(CommandKernels):
         )
 
     def arrays(self, graph: OffloadGraphOp, weights: Weights) -> Mapping[str, Array]:
-        """How the lanes share each instruction, and the number of its tensor."""
+        """Return how the lanes share each instruction, and the number of its tensor."""
         binary, implementation = _binary(graph), _implementation(graph)
         if implementation.program is not None:
             return board_arrays(binary, weights, implementation)
@@ -75,10 +78,10 @@ class VTAKernels(CommandKernels):
         return {_hints(binary): shares | read.relocations << TENSOR_SHIFT}
 
     def files(self, graph: OffloadGraphOp, weights: Weights) -> Mapping[str, bytes]:
-        """Its stream, and its weights and biases as they lie in DRAM, little-endian."""
+        """Return its stream, and its weights and biases as in DRAM, little-endian."""
         binary, name = _binary(graph), graph.sym_name.data
         constants = {"weights": binary.code.weights, "biases": binary.code.biases}
-        arrays = {key: weights.get(each.key) for key, each in constants.items() if each}
+        arrays = {key: weights.get(array.key) for key, array in constants.items() if array}
         return {f"{name}.vta": write_stream(stream_of(binary, weights))} | {
             f"{name}.{key}.bin": array.astype(array.dtype.newbyteorder("<")).tobytes()
             for key, array in arrays.items()
@@ -97,7 +100,9 @@ def _module(graph: Operation) -> ModuleOp:
 
 def _binary(graph: OffloadGraphOp) -> vta.BinaryOp:
     if not isinstance(graph, vta.BinaryOp):
-        raise CloptError(f"@{graph.sym_name.data} is no instructions of VTA yet; lower it first.")
+        raise CloptError(
+            f"@{graph.sym_name.data} is not lowered to VTA instructions; run the pipeline first."
+        )
     return graph
 
 

@@ -1,11 +1,11 @@
 // The VTA core: executes streams of encoded instructions on any OpenCL 1.2 device.
 //
-// Each work-group is a core with scratchpads and a stream of its own. A lane (a work-item) has
-// columns: VECTOR output channels of one batch row. GEMM and ALU instructions read and write
-// ACC and OUT in the lane's own columns only, so no barrier stands inside of an instruction.
-// Lanes beyond one per column repeat the columns as replicas and share the iterations; the host
-// proves for each instruction which loops may be split (schedule.py), and where a barrier has to
-// stand. Between barriers lanes run ahead: loads of one tile overlap computing of another.
+// Each work-group is a core with its own scratchpads and stream. A lane is a work-item, and owns
+// columns: VECTOR output channels of one batch row. GEMM and ALU instructions access ACC and OUT
+// only in the lane's own columns, so no barrier is needed inside an instruction. If there are more
+// lanes than columns, several replicas share a column and split the iterations. The host decides
+// which loops may be split and where a barrier is needed (schedule.py). Between barriers lanes may
+// run ahead, so that loads of one tile overlap with the computation of another.
 //
 // core.py defines BATCH, BLOCK_IN, BLOCK_OUT (multiples of 16), LOG_{UOP,INP,WGT,ACC}_DEPTH,
 // LANES, VECTOR (1 or 16) and LOCAL_SCRATCHPADS.
@@ -14,14 +14,14 @@
 #define COLUMNS (BATCH * GROUPS)
 #define REPLICAS (LANES > COLUMNS ? LANES / COLUMNS : 1)
 
-// Bytes of an element; lanes of vectors keep the int8 of INP and WGT as floats.
+// Bytes of an element; vector lanes keep the int8 of INP and WGT as floats.
 #define INP_BYTES (BATCH * BLOCK_IN)
 #define WGT_BYTES (BLOCK_OUT * BLOCK_IN)
 #define OUT_BYTES (BATCH * BLOCK_OUT)
 #define ACC_BYTES (4 * OUT_BYTES)
 #define OPERAND_BYTES (VECTOR > 1 ? 4 : 1)
 
-// Bytes from the start of a core's scratchpads; those of small elements come last.
+// Byte offsets in a core's scratchpads; pads with small elements come last, for alignment.
 #define WGT_START 0
 #define ACC_START (WGT_START + (OPERAND_BYTES * WGT_BYTES << LOG_WGT_DEPTH))
 #define INP_START (ACC_START + (ACC_BYTES << LOG_ACC_DEPTH))
@@ -46,7 +46,7 @@
 enum { LOAD, STORE, GEMM, FINISH, ALU };         // opcodes
 enum { UOP, WGT, INP, ACC, OUT, ACC_8BIT };      // memories
 enum { MIN, MAX, ADD, SHR, MUL };                // functions of the ALU
-enum { SPLIT_OUT = 1, SPLIT_IN = 2, SPLIT_UOPS = 4, WAIT_BEFORE = 8 };  // the host's schedule
+enum { SPLIT_OUT = 1, SPLIT_IN = 2, SPLIT_UOPS = 4, WAIT_BEFORE = 8 };  // schedule.Share
 
 #if VECTOR == 16
 typedef float operand;
@@ -75,7 +75,7 @@ static uint bits(ulong word, uint low, uint count) {
 
 typedef struct {
     uint memory, sram, dram, y_size, x_size, x_stride, y_pad, x_pad;
-    uint rows, row;  // of the scratchpad's rectangle, with padding
+    uint rows, row;  // size of the rectangle in the scratchpad, including padding
 } rectangle;
 
 static rectangle decode_rectangle(ulong2 word) {
@@ -90,12 +90,12 @@ static rectangle decode_rectangle(ulong2 word) {
     r.x_pad = bits(word.y, 56, 4);
     r.rows = r.y_pad + r.y_size + bits(word.y, 52, 4);
     r.row = r.x_pad + r.x_size + bits(word.y, 60, 4);
-    if (r.x_size == 0) r.rows = 0;  // an instruction for its tokens
+    if (r.x_size == 0) r.rows = 0;  // an instruction that only handles tokens
     return r;
 }
 
-// The walk of all lanes over a rectangle whose rows have `width` items each: as many lanes as a
-// row has items side by side, the others in rows below.
+// How the lanes iterate over a rectangle with `width` items per row: lanes cover a row side by
+// side, and lanes beyond one row take the rows below.
 typedef struct {
     uint x, y, across, down;
 } walk;
@@ -106,18 +106,18 @@ static walk share_rows(uint width, uint lane) {
     w.down = LANES / w.across;
     w.x = lane % w.across;
     w.y = lane / w.across;
-    if (w.y >= w.down) w.y = UINT_MAX;  // a lane too many
+    if (w.y >= w.down) w.y = UINT_MAX;  // a surplus lane
     return w;
 }
 
-// Whether the scratchpad's element (x, y) is no padding; *dram becomes its element in DRAM.
+// Returns whether the scratchpad's element (x, y) is not padding; *dram is its element in DRAM.
 static bool in_dram(rectangle r, uint x, uint y, uint *dram) {
-    const uint dx = x - r.x_pad, dy = y - r.y_pad;  // wraps around before the first
+    const uint dx = x - r.x_pad, dy = y - r.y_pad;  // huge, by wrap-around, for leading padding
     *dram = r.dram + dy * r.x_stride + dx;
     return dx < r.x_size && dy < r.y_size;
 }
 
-// Elements of `units` times 16 bytes.
+// Loads elements of `units` * 16 bytes.
 static void load(PAD void *pad, __global const char *dram, uint units, rectangle r, uint lane) {
     PAD uint4 *to = (PAD uint4 *)pad + r.sram * units;
     __global const uint4 *from = (__global const uint4 *)dram;
@@ -131,7 +131,7 @@ static void load(PAD void *pad, __global const char *dram, uint units, rectangle
         }
 }
 
-// Rows of 16 int8, which become int32.
+// Loads int8 elements as int32, 16 at a time.
 static void load_acc_8bit(PAD int *acc, __global const char *dram, rectangle r, uint lane) {
     const uint units = OUT_BYTES / 16;
     const walk w = share_rows(r.row * units, lane);
@@ -179,8 +179,8 @@ static uchar16 zip_high(uchar16 a, uchar16 b) {
                      a.sc, b.sc, a.sd, b.sd, a.se, b.se, a.sf, b.sf);
 }
 
-// The scratchpad has the weights of 16 output channels side by side: [group][ic][16], where DRAM
-// has [oc][ic]. Four times, rows i and i + 8 are zipped, which transposes 16 x 16 bytes.
+// Stores the weights of 16 output channels side by side: [group][ic][16], from [oc][ic] in DRAM.
+// Zipping rows i and i + 8 four times transposes 16 x 16 bytes.
 static void load_wgt(PAD float *wgt, __global const char *dram, rectangle r, uint lane) {
     const uint squares = WGT_BYTES / 256;
     const walk w = share_rows(r.row * squares, lane);
@@ -229,13 +229,13 @@ static void load_inp(PAD float *inp, __global const char *dram, rectangle r, uin
         }
 }
 
-// Floats are exact up to 2^24, and each product is at most 2^14.
+// Floats are exact up to 2^24, and each product is at most 2^14, so 1024 products may be summed.
 typedef float16 partial;
 #define MOST_UOPS (1024 / BLOCK_IN)
 #define TILE 7
 #define TO_INTS(sum) convert_int16(sum)
 
-// One element alone: four sums hide the latency of an addition.
+// Computes one element; four sums hide the latency of an addition.
 static partial dot(PAD const float *inp, PAD const float *wgt) {
     partial a = 0, b = 0, c = 0, d = 0;
 #pragma unroll
@@ -310,7 +310,7 @@ static uint count_parts(loops l, uint schedule) {
            (schedule & SPLIT_UOPS ? extent(l.uops) : 1);
 }
 
-// One iteration of a loop that is split, all of one that is not.
+// Returns one iteration of a split loop, or all of another loop.
 static range take(range whole, uint is_split, uint *part) {
     if (!is_split) return whole;
     const uint iterations = extent(whole);
@@ -328,7 +328,7 @@ static loops take_part(loops l, uint schedule, uint part) {
     return l;
 }
 
-// Sums wrap around, which C promises of unsigned integers only.
+// Sums wrap around; C guarantees that only for unsigned integers.
 static ints add(ints x, ints y) { return INTS(UINTS(x) + UINTS(y)); }
 
 static void write_back(scratchpads pads, uint place, ints value) {
@@ -354,9 +354,9 @@ static indices decode_uop(uint uop, indices base) {
     return base;
 }
 
-// Adds the products of all micro-ops to `count` elements, `step` apart, which have their weights in
-// common. Their sums stay in registers as long as the micro-ops add to the same element; then they
-// are added to ACC. Inlined, `count` is a constant, and the loops over it unroll.
+// Adds the products of all micro-ops to `count` elements, `step` apart, which share their weights.
+// The sums stay in registers while consecutive micro-ops add to the same element, and are then
+// added to ACC. After inlining `count` is a constant, so that the loops over it unroll.
 static inline __attribute__((always_inline))
 void gemm_block(scratchpads pads, range uops, indices base, indices step, const uint count,
                 uint column) {
@@ -431,7 +431,7 @@ static void gemm_part(scratchpads pads, ulong2 word, loops l, uint column) {
         }
 }
 
-// The low five bits of the amount, signed; to the left if it is negative.
+// Shifts by the low five bits of the amount, which are signed; negative amounts shift left.
 static ints shift_right(ints x, ints amount) {
     const ints n = INTS(UINTS(amount) << 27) >> 27;
     return n >= 0 ? x >> (n & 31) : INTS(UINTS(x) << UINTS(-n & 31));
@@ -511,9 +511,9 @@ static scratchpads scratchpads_at(PAD char *start) {
     return pads;
 }
 
-// `ranges` has the first instruction and the end of each core's part of each launch; the
-// scratchpads of all cores lie in `scratch` and keep their content from launch to launch. Each
-// memory starts `*_at` bytes, a multiple of 16, into its buffer; all may share one buffer.
+// `ranges` has the first instruction and the end of each core's part of each launch. The
+// scratchpads of all cores are in `scratch` and persist between launches. Each memory starts at
+// byte `*_at` of its buffer, a multiple of 16; all may share one buffer.
 __kernel __attribute__((reqd_work_group_size(LANES, 1, 1)))
 void vta_core(__global const ulong2 *instructions, __global const uchar *schedule,
               __global const uint2 *ranges, const uint launch, __global char *scratch,

@@ -1,4 +1,4 @@
-"""The text of the OpenCL core, and the options that make it a core of a configuration."""
+"""The source of the OpenCL core, and the build options for a configuration."""
 
 from __future__ import annotations
 
@@ -18,52 +18,52 @@ from .schedule import schedule_stream
 KERNEL = "vta_core"
 """The kernel of `core.cl`."""
 
-_UNIT = 16  # bytes of one access, and the channels of a vector
+_UNIT = 16  # bytes of one access, and channels of a vector
 
 _VECTORS = (1, 16)
 
 
 @dataclass(frozen=True)
 class CoreForm:
-    """How work-items compute a core; the results are the same in all forms."""
+    """The mapping of a core to work-items; the results are the same for all forms."""
 
     lanes: int = 1
     """Work-items of the group that is a core; a power of two."""
     vector: int = 16
-    """Output channels of a lane: 16 suits processors with vector registers, 1 GPUs."""
+    """Output channels per lane: 16 suits CPUs with vector registers, 1 suits GPUs."""
     local_scratchpads: bool = False
-    """Whether scratchpads lie in local memory while a launch runs."""
+    """Whether scratchpads are in local memory during a launch."""
 
     def __post_init__(self) -> None:
         if self.vector not in _VECTORS:
-            raise CloptError(f"A lane of a VTA core has 1 or 16 channels, not {self.vector}.")
+            raise CloptError(f"A lane of a VTA core must have 1 or 16 channels, not {self.vector}.")
         if self.lanes < 1 or self.lanes & (self.lanes - 1):
-            raise CloptError(f"The lanes of a VTA core are a power of two, not {self.lanes}.")
+            raise CloptError(f"The lanes of a VTA core must be a power of two, not {self.lanes}.")
 
     def replicas(self, config: Config) -> int:
-        """The lanes that share the iterations of one column."""
+        """Return the number of lanes that share the iterations of one column."""
         return max(1, self.lanes // (config.batch * config.block_out // self.vector))
 
 
 def core_source() -> str:
-    """The OpenCL C of the core, which `build_options` configure."""
+    """Return the OpenCL C of the core, which `build_options` configures."""
     return read_text(__name__, "core.cl")
 
 
 def build_options(config: Config, form: CoreForm) -> list[str]:
-    """The options to build `core_source` with; CloptError as from `core_macros`."""
+    """Return the options for building `core_source`; raise CloptError like `core_macros`."""
     macros = core_macros(config, form)
     return ["-cl-std=CL1.2", *(f"-D{name}={value}" for name, value in macros.items())]
 
 
 def core_macros(config: Config, form: CoreForm) -> dict[str, int]:
-    """The macros that make `core_source` a core of a configuration.
+    """Return the macros that configure `core_source`.
 
-    Raises CloptError for blocks of less than 16 channels, which the core does not take.
+    Raises CloptError for blocks of less than 16 channels, which the core does not support.
     """
     if config.block_in % _UNIT or config.block_out % _UNIT:
         raise CloptError(
-            f"The OpenCL core takes blocks of {_UNIT} channels or more, and {config.name} has "
+            f"The OpenCL core needs blocks of at least {_UNIT} channels, but {config.name} has "
             f"{config.block_in}; choose a larger block."
         )
     return {
@@ -81,7 +81,7 @@ def core_macros(config: Config, form: CoreForm) -> dict[str, int]:
 
 
 def scratch_bytes(config: Config, form: CoreForm) -> int:
-    """The bytes of one core's scratchpads; lanes of vectors keep INP and WGT as floats."""
+    """Return the bytes of one core's scratchpads; vector lanes keep INP and WGT as floats."""
     operand = 4 if form.vector > 1 else 1
     factors = {Memory.UOP: 1, Memory.ACC: 1, Memory.OUT: 1} | dict.fromkeys(_OPERANDS, operand)
     return sum(
@@ -96,7 +96,7 @@ _OPERANDS = (Memory.INP, Memory.WGT)
 def schedule_core(
     instructions: Sequence[Instruction], micro_ops: UopWords, config: Config, form: CoreForm
 ) -> npt.NDArray[np.uint8]:
-    """What the core is told about each instruction besides its words; nothing with one lane."""
+    """Return a `Share` per instruction, all zero with one lane."""
     if form.lanes == 1:
         return np.zeros(len(instructions), np.uint8)
     return schedule_stream(instructions, micro_ops, config, form.replicas(config))

@@ -1,10 +1,9 @@
-"""Runs the three stages of a core in random legal orders, and finds what tokens fail to order.
+"""Simulation of the three stages of a core in random legal orders, to find missing tokens.
 
-Each stage executes its own instructions in order and waits for the tokens that they pop. Any
-interleaving that does so is legal on hardware, so all must give one result. Two accesses to the
-same element from different stages, one of them a write, need tokens between them; the simulator
-follows tokens with vector clocks, and so finds a missing one also in an order that happens to give
-the right result.
+Each stage executes its own instructions in order and waits for the tokens that they pop. Every such
+interleaving is legal on hardware, so all must give the same result. If two stages access the same
+element and one of them writes, tokens must order the accesses. The simulator tracks tokens with
+vector clocks, so it finds a missing token even in an order that happens to give the right result.
 """
 
 from __future__ import annotations
@@ -34,15 +33,15 @@ _STAGES = tuple(Stage)
 _PLACE = {stage: place for place, stage in enumerate(_STAGES)}
 
 Clock = npt.NDArray[np.int64]
-"""For each stage, how many of its instructions are known to be done."""
+"""For each stage, the number of its instructions that are known to have finished."""
 
 
 def run_stages(
     instructions: Sequence[Instruction], simulator: Simulator, dram: Dram, seed: int
 ) -> tuple[int, ...]:
-    """Execute a stream in one random legal order, and return it; the seed determines it.
+    """Execute a stream in a random legal order that `seed` determines, and return that order.
 
-    Raises VTAStreamError for a race, for stages that wait for ever, and for tokens that are left.
+    Raises VTAStreamError for a race, for a deadlock, and for unused tokens.
     """
     run = _Run(instructions, simulator, dram)
     choose = random.Random(seed)
@@ -54,14 +53,14 @@ def run_stages(
         order.append(run.step(choose.choice(ready)))
     if left := [f"{len(run.tokens[queue])} in {queue}" for queue in Queue if run.tokens[queue]]:
         raise VTAStreamError(
-            f"Tokens are left at the end of the stream: {', '.join(left)}; pop as many as are "
+            f"Tokens remain at the end of the stream: {', '.join(left)}; pop as many tokens as are "
             "pushed."
         )
     return tuple(order)
 
 
 class _Run:
-    """The state of the stages: their instructions, their clocks and the tokens on the way."""
+    """The state of the stages: their instructions, their clocks and the tokens in flight."""
 
     def __init__(
         self, instructions: Sequence[Instruction], simulator: Simulator, dram: Dram
@@ -80,7 +79,7 @@ class _Run:
         self.arena = _Arena(dram)
 
     def missing_token(self, stage: Stage) -> Queue | None:
-        """The queue that the stage's next instruction waits for."""
+        """Return the queue on which the stage's next instruction waits, or None."""
         instruction = self.instructions[self.queues[stage][0]]
         return next((queue for queue in waits_of(instruction) if not self.tokens[queue]), None)
 
@@ -123,15 +122,12 @@ class _Run:
                     yield self.arena.history, "the activations in DRAM", units, writes
 
     def describe_deadlock(self, waiting: Sequence[Stage]) -> str:
-        """Which instruction of each stage waits for what."""
+        """Return a message with the instruction and the queue on which each stage waits."""
         heads = [
             f"instruction {self.queues[stage][0]} for {self.missing_token(stage)}"
             for stage in waiting
         ]
-        return (
-            f"The stream waits for ever: {', '.join(heads)}; each token that is popped has to be "
-            "pushed before."
-        )
+        return f"The stream waits forever: {', '.join(heads)}; push each token before it is popped."
 
 
 class _History:
@@ -144,9 +140,10 @@ class _History:
     def access(
         self, elements: Indices, stage: Stage, clock: Clock, writes: bool
     ) -> tuple[Stage, int, int] | None:
-        """Note an access; an earlier one of another stage that `clock` does not know is a race.
+        """Record an access; return a race with an earlier access of another stage, or None.
 
-        A race is the other stage, the count of its instruction and the element.
+        A race is an access that `clock` does not cover: its stage, the count of its instruction,
+        the element.
         """
         for earlier in (self.writes, self.reads) if writes else (self.writes,):
             seen = earlier[:, elements]
@@ -160,14 +157,16 @@ class _History:
 
 @dataclass(frozen=True)
 class _Place:
+    """The position of a memory in the arena, in units."""
+
     start: int
     units: int
 
 
 class _Arena:
-    """The activations' bytes in DRAM: what is stored may be loaded again by the same stream.
+    """The activations in DRAM as one arena, because a stream may load what it stored.
 
-    A unit is the largest number of bytes that divides all elements and their places.
+    A unit is the largest number of bytes that divides all element sizes and positions.
     """
 
     def __init__(self, dram: Dram) -> None:
@@ -194,7 +193,7 @@ class _Arena:
             self.history = _History((end - first) // unit)
 
     def units_of(self, memory: Memory, elements: Indices) -> Indices:
-        """The units of the elements of a memory; none if nothing that is stored can be loaded."""
+        """Return the units of elements of a memory; none if no stored element can be loaded."""
         if memory not in self.places:
             return np.empty(0, np.int64)
         place = self.places[memory]

@@ -11,7 +11,7 @@ GRAPH_KERNEL = "vta_graph"
 """The kernel of `graph_source`."""
 
 TENSOR_SHIFT = 4
-"""The bits of a hint below those for the number of a tensor: `schedule.Share`."""
+"""The bits of a hint below the tensor number, which hold a `schedule.Share`."""
 
 _NAMES = re.compile(
     r"^#define (\w+)|^static [\w\s]+?(\w+)\(|^typedef \w+ (\w+);|^\} (\w+);",
@@ -57,9 +57,9 @@ void {kernel}(__global const ulong2 *instructions, __global const uchar *hints,
 
 
 def graph_source(config: Config, form: CoreForm, tensors: int) -> str:
-    """The kernel GRAPH_KERNEL for graphs of at most so many tensors.
+    """Return the kernel GRAPH_KERNEL for graphs with at most `tensors` tensors.
 
-    All names begin with `vta`, so that the text may stand behind other kernels.
+    All names begin with `vta`, so that the text can be appended to other kernels.
     """
     macros = core_macros(config, form)
     definitions = "".join(f"#define {name} {value}\n" for name, value in macros.items())
@@ -69,7 +69,7 @@ def graph_source(config: Config, form: CoreForm, tensors: int) -> str:
 
 
 def _core_functions() -> str:
-    """The core without its kernel, which takes memories in place of tensors."""
+    """Return the core without its kernel, which expects memories instead of tensors."""
     text = core_source()
     end = text.rindex("\n}\n", 0, text.index("__kernel")) + len("\n}\n")
     return text[:end] + "\n"

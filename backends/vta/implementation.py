@@ -1,6 +1,6 @@
-"""How a device implements VTA: our core in a form, or a program binary.
+"""The implementation of the VTA on a device: our core in some form, or a program binary.
 
-A target says which, by the table `[vta]` of its file (`dialects/vta/facts.py`).
+The table `[vta]` of a target file selects it (`dialects/vta/facts.py`).
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from ...dialects.vta.facts import VTAFacts
 from .core import KERNEL, CoreForm
 
 _GPU_LANES = 256
-"""A work-group that GPUs take."""
+"""A work-group size that all GPUs support."""
 
 _CORE_ARGUMENTS = (
     *("instructions", "schedule", "ranges", "launch", "scratch"),
@@ -25,36 +25,37 @@ _CORE_ARGUMENTS = (
 
 @dataclass(frozen=True)
 class Implementation:
-    """A VTA on a device: its configuration, its kernel and how that is called."""
+    """A VTA on a device: its configuration, its kernel and the kernel's parameters."""
 
     config: Config = field(default_factory=Config)
     program: Path | None = None
     """A program binary of the device; None for our core."""
     kernel: str = KERNEL
     arguments: tuple[str, ...] = _CORE_ARGUMENTS
-    """What each parameter of the kernel is, of `dialects.vta.arguments.ARGUMENTS`; streams use only
-    memories that it has."""
+    """The meaning of each kernel parameter, from `dialects.vta.arguments.ARGUMENTS`. Streams may
+    only use memories that have a parameter."""
     memory: str = SEPARATE
     """How graphs use buffers: one of `dialects.vta.arguments.PLACEMENTS`."""
     form: CoreForm = field(default_factory=CoreForm)
     cores: int = 1
-    """Work-groups, each with a stream and scratchpads of its own."""
+    """Work-groups, each with its own stream and scratchpads."""
     instructions_per_launch: int = 0
-    """Where a device ends long kernels: the most that one launch executes; 0 for all."""
+    """Most instructions that one launch executes, for devices that abort long kernels; 0 for no
+    limit."""
 
     @property
     def moves_memories(self) -> bool:
-        """Whether a memory may start behind the first byte of its buffer."""
+        """Whether a memory may start after the first byte of its buffer."""
         return all(f"{name}_at" in self.arguments for name in MEMORIES)
 
     @property
     def splits_launches(self) -> bool:
-        """Whether a stream may take several launches, and several cores."""
+        """Whether a stream may use several launches and several cores."""
         return {"ranges", "launch", "scratch"} <= set(self.arguments)
 
 
 def implementation_of(target: Target) -> Implementation:
-    """The implementation that a target has: a program binary where it names one, or our core."""
+    """Return a target's implementation: its program binary if it names one, else our core."""
     facts, form = VTAFacts.of(target), form_for(target)
     if not facts.vta_program:
         return Implementation(facts.config, form=form)
@@ -64,7 +65,7 @@ def implementation_of(target: Target) -> Implementation:
 
 
 def form_for(target: Target) -> CoreForm:
-    """The form of the core on a target. A program has one lane where the target says nothing."""
+    """Return the form of the core on a target; by default a binary has one lane."""
     facts = VTAFacts.of(target)
     suited = 1 if target.device_type == "cpu" or facts.vta_program else _GPU_LANES
     lanes = facts.vta_core_lanes or suited

@@ -25,56 +25,59 @@ from ...dialects.vta.isa import (
 
 @dataclass(frozen=True)
 class MachineModel:
-    """What instructions cost, in cycles of the core.
+    """Costs of instructions in cycles of the core.
 
-    By default the published core for Xilinx' Pynq (github.com/apache/tvm-vta, hardware/xilinx): a
-    bus of 64 bits, a GEMM pipeline that starts a tile in every cycle, an ALU pipeline that starts
-    one in every second. Latencies are guesses of ours: of DRAM behind an interconnect, and of the
-    depth of both pipelines.
+    The defaults describe the published core for Xilinx' Pynq (github.com/apache/tvm-vta,
+    hardware/xilinx): a 64-bit bus, a GEMM pipeline that starts one tile per cycle, and an ALU
+    pipeline that starts one every second cycle. The latencies of DRAM behind an interconnect and
+    the depth of both pipelines are our estimates.
     """
 
     dram_bytes_per_cycle: float = 8.0
     dram_latency: int = 32
-    """From the request to the first byte; the bus serves others meanwhile."""
+    """Cycles from the request to the first byte, during which the bus serves other requests."""
     cycles_per_gemm_tile: float = 1.0
     cycles_per_alu_tile: float = 2.0
     pipeline_depth: int = 8
-    """From the first tile of an instruction to its result."""
+    """Cycles from the first tile of an instruction to its result."""
     cycles_per_padding: float = 1.0
-    """For an element of zeros that a load writes."""
+    """Cycles per zero element that a load writes."""
     decode: int = 1
-    """Of any instruction."""
+    """Cycles to decode any instruction."""
 
 
 @dataclass
-class Timing:
-    """When a stream ends, and how long each stage works (waiting for tokens or the bus is no work),
-    in cycles.
+class StreamTiming:
+    """The cycles of a stream, and of the work in each stage.
+
+    Waiting for tokens or for the bus does not count as work.
     """
 
     cycles: float = 0.0
     busy: dict[Stage, float] = field(default_factory=lambda: dict.fromkeys(Stage, 0.0))
     gemm: float = 0.0
-    """The share of `busy` that GEMM instructions take."""
+    """The part of `busy` that GEMM instructions take."""
 
 
 @dataclass(frozen=True)
 class _Cost:
-    transfer: float = 0.0  # cycles of the bus
-    latency: float = 0.0  # before them
-    work: float = 0.0  # cycles without the bus, after them
+    """The cost of one instruction."""
+
+    transfer: float = 0.0  # cycles on the bus
+    latency: float = 0.0  # cycles before the transfer
+    work: float = 0.0  # cycles after it, without the bus
 
 
 def time_stream(
     instructions: Sequence[Instruction], config: Config, model: MachineModel | None = None
-) -> Timing:
-    """The cycles of a stream whose stages overlap as far as its tokens allow.
+) -> StreamTiming:
+    """Return the cycles of a stream whose stages overlap as far as its tokens allow.
 
-    The bus serves one transfer at a time, in the order of the stages' requests. Raises
-    VTAStreamError for a stream that waits for ever.
+    The bus serves one transfer at a time, in the order of the requests. Raises VTAStreamError for a
+    stream that waits forever.
     """
     model = model or MachineModel()
-    timing = Timing()
+    timing = StreamTiming()
     waiting = {stage: deque[Instruction]() for stage in Stage}
     for instruction in instructions:
         waiting[stage_of(instruction)].append(instruction)
@@ -88,9 +91,7 @@ def time_stream(
             if heads and all(tokens[queue] for queue in waits_of(heads[0]))
         }
         if not starts:
-            raise VTAStreamError(
-                "The stream waits for ever for a token that no instruction pushes."
-            )
+            raise VTAStreamError("The stream waits forever for a token that no instruction pushes.")
         stage = min(starts, key=starts.__getitem__)
         instruction = waiting[stage].popleft()
         for queue in waits_of(instruction):

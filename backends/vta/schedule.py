@@ -1,6 +1,6 @@
-"""How the lanes of the OpenCL core share a stream: loops that may be split, barriers.
+"""The schedule by which the lanes of the OpenCL core share a stream: split loops and barriers.
 
-Both are properties of the stream alone, so the host proves them once, when a stream is loaded.
+Both depend only on the stream, so the host computes them once, when a stream is loaded.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ Bytes = npt.NDArray[np.uint8]
 
 
 class Share(IntFlag):
-    """How lanes share one instruction. The values are those of core.cl."""
+    """How lanes share one instruction; the values are defined in core.cl, too."""
 
     SPLIT_OUT = 1
     SPLIT_IN = 2
     SPLIT_UOPS = 4
     WAIT_BEFORE = 8
-    """A barrier before the instruction: an earlier one writes what it reads, or the like."""
+    """A barrier precedes the instruction, because it conflicts with accesses of an earlier one."""
 
 
 _ACTIVATIONS = (Memory.INP, Memory.ACC_8BIT)
@@ -41,9 +41,9 @@ def schedule_stream(
     config: Config,
     replicas: int,
 ) -> Bytes:
-    """A `Share` for each instruction, on a core whose columns have `replicas` lanes each.
+    """Return a `Share` per instruction, for a core whose columns have `replicas` lanes each.
 
-    `micro_ops` is the memory UOP of DRAM; the stream loads those that it runs.
+    `micro_ops` is the memory UOP in DRAM, from which the stream loads the micro-ops that it runs.
     """
     uops = np.zeros(config.depth(Memory.UOP), np.uint32)
     window = _Window(config)
@@ -69,7 +69,7 @@ def schedule_stream(
 def _split_loops(
     instruction: Gemm | Alu, uops: npt.NDArray[np.uint32], config: Config, replicas: int
 ) -> Share:
-    """The loops to split: the fewest that leave each replica the fewest operations.
+    """Return the smallest set of loops whose split leaves each replica the fewest operations.
 
     Loops may be split if no two parts write the same element, and none reads what another writes.
     """
@@ -87,7 +87,10 @@ def _split_loops(
 
 
 def _are_apart(axes: Sequence[int], dst: Indices, src: Indices | None, config: Config) -> bool:
-    """Whether the parts, one for each index of `axes`, touch no common element that one writes."""
+    """Return whether no element that one part writes is touched by another part.
+
+    Each index of `axes` is a part.
+    """
     shape = [size if axis in axes else 1 for axis, size in enumerate(dst.shape)]
     part = np.broadcast_to(np.arange(prod(shape)).reshape(shape), dst.shape)
     writer = np.full(config.depth(Memory.ACC), -1)
@@ -98,10 +101,11 @@ def _are_apart(axes: Sequence[int], dst: Indices, src: Indices | None, config: C
 
 
 class _Window:
-    """What the instructions since the last barrier read and wrote, as marks on elements.
+    """The accesses since the last barrier, as marks on elements.
 
-    Marks of instructions whose loops are not split are apart: such an instruction gives all that it
-    touches of ACC and OUT in a column to one lane, as does the next of its kind.
+    Accesses of instructions whose loops are not split have separate marks. Such instructions access
+    ACC and OUT column by column, and each column belongs to one lane, so they cannot conflict
+    there.
     """
 
     def __init__(self, config: Config) -> None:
@@ -111,7 +115,7 @@ class _Window:
         self._stores = False
 
     def has_conflict(self, accesses: Accesses, in_columns: bool) -> bool:
-        """Whether a lane could overtake another that the accesses depend on."""
+        """Return whether an access could conflict with an earlier one of another lane."""
         if self._stores and _loads_activations(accesses):
             return True  # the memories may share a buffer
         if accesses.dram_writes and (self._loads or self._stores):
@@ -121,7 +125,7 @@ class _Window:
         )
 
     def add(self, accesses: Accesses, in_columns: bool) -> None:
-        """Note the accesses of an instruction."""
+        """Record the accesses of an instruction."""
         for writes, touched in ((False, accesses.reads), (True, accesses.writes)):
             for memory, elements in touched.items():
                 self._marks_of(writes, in_columns, memory)[elements] = 1

@@ -1,7 +1,7 @@
-"""A simulator of the instruction set in numpy: the oracle of the core.
+"""A numpy simulator of the instruction set, which is the reference for the core.
 
 It works on decoded instructions and shares no code with the core. Scratchpads are arrays that keep
-their content from run to run.
+their contents between runs.
 """
 
 from __future__ import annotations
@@ -30,15 +30,14 @@ Array: TypeAlias = npt.NDArray[Any]
 Int32: TypeAlias = npt.NDArray[np.int32]
 
 Dram: TypeAlias = Mapping[Memory, Array]
-"""Every memory of DRAM as an array of elements; arrays may share bytes.
+"""Every memory in DRAM as an array of elements; arrays may share bytes.
 
 Shapes: UOP (n), WGT (n, block_out, block_in), INP (n, batch, block_in), ACC, ACC_8BIT and OUT (n,
-batch, block_out). int8, but micro-ops uint32 and ACC int32.
-"""
+batch, block_out). The type is int8, except for UOP (uint32) and ACC (int32)."""
 
 
 def make_dram(config: Config, arrays: Mapping[Memory, npt.ArrayLike]) -> Dram:
-    """Memories with the elements of `arrays`, which may have any shape; the others have none."""
+    """Return memories with the elements of `arrays`, reshaped; the other memories are empty."""
     return {
         memory: np.asarray(arrays.get(memory, []), element_type(memory)).reshape(
             -1, *element_shape(memory, config)
@@ -48,19 +47,19 @@ def make_dram(config: Config, arrays: Mapping[Memory, npt.ArrayLike]) -> Dram:
 
 
 def element_type(memory: Memory) -> type[np.generic]:
-    """The type of what an element of a memory of DRAM has; micro-ops are encoded."""
+    """Return the type of the values in an element of a memory in DRAM; micro-ops are encoded."""
     types: Mapping[Memory, type[np.generic]] = {Memory.UOP: np.uint32, Memory.ACC: np.int32}
     return types.get(memory, np.int8)
 
 
 def element_shape(memory: Memory, config: Config) -> tuple[int, ...]:
-    """The shape of an element of a memory: none for a micro-op."""
+    """Return the shape of an element of a memory; a micro-op is a scalar."""
     return () if memory is Memory.UOP else config.element_shape(memory)
 
 
 @dataclass
 class Counters:
-    """What was moved and computed: bytes of DRAM by memory, operations on tiles.
+    """Counts of moved bytes by DRAM memory, and of operations on tiles.
 
     GEMM instructions that only reset count no tiles.
     """
@@ -71,7 +70,7 @@ class Counters:
 
 
 class Simulator:
-    """The scratchpads of one core, zero at first, and what was counted."""
+    """The scratchpads of one core, initially zero, and its counters."""
 
     def __init__(self, config: Config) -> None:
         self.config = config
@@ -89,14 +88,14 @@ class Simulator:
         return self.pads[Memory.UOP]
 
     def run(self, instructions: Iterable[Instruction], dram: Dram) -> None:
-        """Execute a stream in its order, up to the first FINISH; results go to the memory OUT."""
+        """Execute a stream in order, up to the first FINISH; results go to the memory OUT."""
         for instruction in instructions:
             if isinstance(instruction, Finish):
                 return
             self.execute(instruction, dram)
 
     def execute(self, instruction: Instruction, dram: Dram) -> None:
-        """Execute one instruction, without its tokens."""
+        """Execute one instruction, ignoring its tokens."""
         match instruction:
             case Load():
                 self._load(instruction, dram)
@@ -127,7 +126,7 @@ class Simulator:
         self.counters.bytes[memory] += elements * self.config.element_bytes(memory)
 
     def _gemm(self, instruction: Gemm) -> None:
-        """Sums wrap around, so that they do not depend on their order."""
+        """Execute a GEMM; sums wrap around, so they do not depend on their order."""
         tiles = tiles_of(instruction, self.uops, self.config)
         acc = self.pads[Memory.ACC]
         dst = tiles.dst.reshape(-1)
@@ -139,9 +138,9 @@ class Simulator:
         self.pads[Memory.OUT][dst] = acc[dst].astype(np.int8)
 
     def _products(self, src: Indices, wgt: Indices) -> Int32:
-        """The product of each pair of tiles, in one matrix product for each tile of weights.
+        """Return the product of each pair of tiles, in one matrix product per tile of weights.
 
-        A float is exact up to 2^24; sums have at most block_in products of 2^14.
+        Floats are exact up to 2^24, and sums have at most block_in products of at most 2^14.
         """
         products = np.empty((src.size, self.config.batch, self.config.block_out), np.int32)
         order = np.argsort(wgt, kind="stable")
@@ -171,9 +170,9 @@ class Simulator:
 
 
 def alu_function(opcode: AluOpcode, x: Int32, y: Int32) -> Int32:
-    """The function `opcode` of elements; sums and products wrap around.
+    """Apply the function `opcode` to elements; sums and products wrap around.
 
-    A shift takes the low five bits of `y` as an amount from -16 to 15, negative ones to the left.
+    A shift amount is the low five bits of `y`, from -16 to 15; negative amounts shift left.
     """
     match opcode:
         case AluOpcode.MIN:

@@ -1,4 +1,4 @@
-"""What a stream needs from memory, and how launches share it."""
+"""The memory that a stream needs, and the parts of it that each launch executes."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...dialects.vta.isa import Instruction, Load, Memory, Store
 
 
 def dram_extents(instructions: Iterable[Instruction], config: Config) -> dict[Memory, int]:
-    """The bytes of each memory of DRAM that instructions reach; without those they leave alone."""
+    """Return the bytes that instructions reach in each memory of DRAM that they access."""
     extents: dict[Memory, int] = {}
     for instruction in instructions:
         if isinstance(instruction, Load | Store) and instruction.x_size and instruction.y_size:
@@ -24,10 +24,10 @@ def dram_extents(instructions: Iterable[Instruction], config: Config) -> dict[Me
 
 
 def split_launches(counts: Sequence[int], most: int) -> npt.NDArray[np.uint32]:
-    """The first instruction and the end of each core's part of each launch.
+    """Return the first instruction and the end of each core's part of each launch.
 
-    Streams of `counts` instructions lie one behind the other. A launch executes at most `most`
-    instructions of each, 0 for all. Shape (launches, cores, 2).
+    The streams have `counts` instructions and lie one after another. A launch executes at most
+    `most` instructions of each stream, or all if `most` is 0. The shape is (launches, cores, 2).
     """
     longest = max(counts)
     step = most or max(1, longest)

@@ -64,7 +64,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "accelerator": (lambda: digits(accelerators={"vta": "x"}), 'names "vta"; it may name clml'),
     "argument": (lambda: digits(dim={"batch": 1}), 'no argument "dim" .*did you mean dims'),
     "load number": (lambda: clopt.load(3), "folder is the path that .* not int"),  # pyright: ignore
-    "load file": (lambda: clopt.load(DIGITS), "is a file; load takes a folder that"),
+    "load file": (lambda: clopt.load(DIGITS), "is a file; load needs a folder that"),
     "save": (lambda: digits().save(3), "folder is the path of a folder, not int"),  # pyright: ignore
     "run array": (lambda: digits().run(X), 'list of arrays \\("image"\\), not numpy.ndarray'),  # pyright: ignore
     "run number": (lambda: digits().run(3), "list of arrays .* not int"),  # pyright: ignore
@@ -97,5 +97,5 @@ def test_two_networks_in_a_module(tmp_path: Path) -> None:
     network += "  func.return %y : tensor<4xf32>\n}}\n"
     path = tmp_path / "two.mlir"
     path.write_text(network.format("a") + network.format("b"))
-    with pytest.raises(clopt.CloptError, match="this one has 2; keep one of its networks"):
+    with pytest.raises(clopt.CloptError, match="but this has 2; keep one of its networks"):
         clopt.compile(path, target="pocl")

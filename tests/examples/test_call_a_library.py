@@ -130,9 +130,9 @@ refused(lambda: run(clopt.compile(network, device=0, toy="prefer")))
 """
 
 PRINTED = """\
-@main has parts for Toy, whose functions are in Python, and this program is to run as C; compile \
+@main has parts for Toy, whose functions are in Python, but this program must run as C; compile \
 the model with toy=off.
-Graphs of Toy lie in the host's memory, so their fence is FINISH, not EVENTS.
+Graphs of Toy use host memory, so their fence must be FINISH, not EVENTS.
 The function gemm of the accelerator "toy" cannot be loaded: No module named 'no_such_library'; \
 install what it needs, or compile the model with toy=off.
 kernels because: The function gemm of the accelerator "toy" cannot be loaded: No module named \
@@ -166,4 +166,4 @@ def test_a_library_called_from_python(tmp_path: Path):
     bare.mkdir()
     (bare / "load.py").write_text(WITHOUT)
     printed = packages.run_script(bare, "load.py", tmp_path / "saved")
-    assert 'has parts for the accelerator "toy", which no installed package brings' in printed
+    assert 'has parts for the accelerator "toy", which no installed package provides' in printed

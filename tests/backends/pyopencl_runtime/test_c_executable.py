@@ -214,7 +214,7 @@ def test_mistakes(doubler: Doubler, in_c: Callable[..., CExecutable]) -> None:
     np.testing.assert_array_equal(executable.run([X])[0], Y)
     with pytest.raises(RuntimeError, match=r"(?s)bug of clopt.*no_such_name"):
         in_c(source="kernel void add() { no_such_name(); }")
-    with pytest.raises(CloptError, match=r"has one cl\.program, this one has 0"):
+    with pytest.raises(CloptError, match=r"has one cl\.program, but this has 0"):
         CExecutable(parse("builtin.module {}"), Weights(), doubler.device, source="")
 
 

@@ -8,7 +8,7 @@ import numpy as np
 import pyopencl as cl
 import pytest
 
-from clopt.backends.launches import FunctionArgument, FunctionCall, Launches, Part
+from clopt.backends.launches import FunctionArgument, FunctionCall, Launches, MemoryRange
 from clopt.backends.pyopencl_runtime.commands import Call, HostArray
 from clopt.backends.pyopencl_runtime.devices import find_device
 from clopt.dialects.crossings import Fence
@@ -76,9 +76,9 @@ def test_errors_name_the_function_and_the_node(queue: cl.CommandQueue) -> None:
 
 def test_calls_as_json() -> None:
     arguments = (
-        FunctionArgument(Part(0, 4, 8)),
+        FunctionArgument(MemoryRange(0, 4, 8)),
         FunctionArgument(None, "w_1"),
-        FunctionArgument(Part(1, 0, 8), "", "float16", (2, 2), True),
+        FunctionArgument(MemoryRange(1, 0, 8), "", "float16", (2, 2), True),
     )
     call = FunctionCall("toy", "gemm", "h", "finish", arguments, (1, 0.5))
     launches = Launches((), (), (), (), (), (), (call,))

@@ -240,7 +240,7 @@ def test_refused_source_is_our_bug(doubler: Doubler) -> None:
 
 
 def test_modules_that_cannot_run(device: str) -> None:
-    with pytest.raises(CloptError, match=r"has one cl\.program, this one has 0"):
+    with pytest.raises(CloptError, match=r"has one cl\.program, but this has 0"):
         Executable(parse("builtin.module {}"), Weights(), device, source="")
     size = 2**50
     huge = parse(

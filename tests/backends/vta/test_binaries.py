@@ -41,7 +41,7 @@ def relu(
         ((load(Memory.ACC_8BIT, COUNT, dram_base=1), 0), "reaches element 4 of ACC_8BIT in DRAM"),
         ((load(Memory.INP, 1, y_size=3, x_stride=1), 0), None),
         ((load(Memory.INP, 1, y_size=3, x_stride=1), 1), "reaches element 2 of tensor 1, which"),
-        ((load(Memory.INP, 1), 2), "names tensor 2 of 2"),
+        ((load(Memory.INP, 1), 2), "names tensor 2, but there are 2"),
         ((store(1), 0), "writes tensor 0, an input"),
         ((load(Memory.WGT, 1), 0), "reaches element 0 of WGT in DRAM, of 0"),
         ((load(Memory.UOP, 1, dram_base=1), 0), "reaches element 1 of UOP in DRAM, of 1"),
@@ -72,7 +72,9 @@ def test_words() -> None:
     with pytest.raises(VTAStreamError, match="Instruction 3 has the opcode 7"):
         read_binary(changed, weights)
     changed = BinaryOp("g", BLOCK_16, types, op.counts, replace(code, weights=code.biases))
-    with pytest.raises(VTAStreamError, match=r"The weights of @g are int32\[1, 1, 16\], not int8"):
+    with pytest.raises(
+        VTAStreamError, match=r"The weights of @g are int32\[1, 1, 16\], but must be int8"
+    ):
         read_binary(changed, weights)
 
 
@@ -99,7 +101,9 @@ def test_two_configurations() -> None:
         assemble(f"vta_{n}", config, tensors, Listing(steps, [0] * len(steps), (Uop(),)), weights)
         for n, config in enumerate([BLOCK_16, BATCH_2])
     ]
-    with pytest.raises(CloptError, match=r"VTA configurations 1x16_.* and 2x16_.*; choose one"):
+    with pytest.raises(
+        CloptError, match=r"VTA configurations 1x16_.* and 2x16_.*, but a device has only"
+    ):
         source_of(ModuleOp([*graphs]))
 
 

@@ -89,7 +89,7 @@ def test_stages_that_wait_for_each_other():
         load(Memory.ACC, 1, pop_prev=True, push_prev=True),
     ]
     case = replace(CASES["gemm"](BLOCK_16, np.random.default_rng(0)), instructions=stream)
-    with pytest.raises(VTAStreamError, match="waits for ever: instruction 0 for c2l"):
+    with pytest.raises(VTAStreamError, match="waits forever: instruction 0 for c2l"):
         run(case, seed=0)
 
 

@@ -79,7 +79,7 @@ SMALL = Config(block_in=8, block_out=8, log_inp_buffer=14, log_wgt_buffer=16, lo
 
 
 def test_small_blocks_are_refused():
-    with pytest.raises(CloptError, match="blocks of 16 channels or more"):
+    with pytest.raises(CloptError, match="blocks of at least 16 channels"):
         build_options(SMALL, CoreForm())
 
 

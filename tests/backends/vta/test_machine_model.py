@@ -65,5 +65,5 @@ def without_tokens(instruction: Instruction) -> Instruction:
 
 
 def test_a_stream_that_waits_for_ever():
-    with pytest.raises(VTAStreamError, match="waits for ever"):
+    with pytest.raises(VTAStreamError, match="waits forever"):
         cycles(Gemm(uop_end=1, pop_prev=True))
