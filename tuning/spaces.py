@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import islice
 from random import Random
 from typing import Any
 
 from ..dialects import cl, tir
+from ..passes.tir.plan_parts import parts_of, with_parts
 from ..passes.tir.rules import rules
 from ..passes.tir.rules.fallback import FALLBACK
 from ..passes.tir.rules.naive_kernel import NaiveKernel
@@ -40,6 +41,7 @@ class PlanSpace:
     """The plans of one naive kernel on a target."""
 
     def __init__(self, kernel: tir.FuncOp, target: cl.Target) -> None:
+        self._kernel, self._target = kernel, target
         naive = NaiveKernel(kernel)
         fits = [(rule, rule.space(naive, target)) for rule in rules()]
         spaces: dict[str, tuple[Rule[Any], Space[Any]]] = {
@@ -71,7 +73,12 @@ class PlanSpace:
         return self._made(name, self._completed(name, {}, rng))
 
     def mutated(self, plan: tir.Plan, rng: Random) -> Candidate:
-        """Return a plan with one parameter changed; later ones keep their values if possible."""
+        """Return a plan with one parameter changed; later ones keep their values if possible.
+
+        Of a plan with parts, it is as likely to be a parameter of a part.
+        """
+        if plan.parts and rng.random() < 0.5:
+            return self._with_mutated_part(plan, rng)
         _, space = self._spaces[plan.rule]
         if not space.decisions:
             return self.random(rng)
@@ -87,6 +94,14 @@ class PlanSpace:
             for name, value in first.parameters.items()
         }
         return self._near(first.rule, wanted, rng)
+
+    def _with_mutated_part(self, plan: tir.Plan, rng: Random) -> Candidate:
+        """Return a plan one of whose parts is mutated."""
+        changed = rng.randrange(len(plan.parts))
+        kernel = parts_of(self._kernel, plan, self._target)[changed]
+        parts = list(plan.parts)
+        parts[changed] = PlanSpace(kernel, self._target).mutated(parts[changed], rng).plan
+        return Candidate(replace(plan, parts=tuple(parts)))
 
     def _near(
         self,
@@ -138,7 +153,8 @@ class PlanSpace:
         rule, space = self._spaces[name]
         point = space.completed(point)
         cost = None if rule.cost is None else rule.cost(space, point)
-        return Candidate(plan_of(rule, point).data, cost)
+        plan = with_parts(self._kernel, plan_of(rule, point).data, self._target)
+        return Candidate(plan, cost)
 
 
 def _drawn(domain: Domain, rng: Random) -> Iterator[Value]:

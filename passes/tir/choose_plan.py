@@ -18,11 +18,11 @@ from ...errors import CloptError
 from ..locations import node_name
 from ..memory_budget import MemoryBudget, MemorySaving
 from .plan_file import PlanFile
+from .plan_parts import with_parts
 from .rules import rules
 from .rules.explain import explain_plan
 from .rules.naive_kernel import NaiveKernel
 from .rules.plans import default_plan, space_of
-from .rules.split_reduction import SPLIT_REDUCTION
 from .rules.stages import is_naive
 from .schedule.errors import ScheduleError
 from .tuned_plans import TunedPlans
@@ -31,7 +31,7 @@ from .tuning_database import Device
 
 @dataclass(frozen=True)
 class TIRChoosePlanPass(ModulePass):
-    """Choose the plan of each naive kernel: the default of the first rule that fits and suits it.
+    """Choose the plan of each naive kernel: the default of the first rule that suits it.
 
     With `database`, a file of plans (`plan_file.py`), kernels that it has an entry for get that
     entry's plan. An entry of an older version of its rule is left out, with a remark; one that is
@@ -42,13 +42,14 @@ class TIRChoosePlanPass(ModulePass):
     device than `device` and `driver`, and databases that know none of the kernels. `places` are
     databases that nobody named: one that cannot be read is a remark.
 
-    A kernel that carries a plan or a `schedule` keeps it. A kernel without blocks, or whose loops
+    A plan that splits a kernel gets the plans of the parts, chosen in the same way. A kernel that
+    carries a plan or a `schedule` keeps it. A kernel without blocks, or whose loops
     are split or have places already, stays as its author wrote it.
     """
 
     name: ClassVar[str] = "tir-choose-plan"
     explain: bool = False
-    """Explain each plan: the domains of its parameters, its cost, why other rules do not fit."""
+    """Explain each plan: the domains of its parameters, its cost, why other rules do not apply."""
     database: str | None = None
     """The path of a file of plans."""
     tuning: tuple[str, ...] = ()
@@ -64,22 +65,37 @@ class TIRChoosePlanPass(ModulePass):
         target = cl.target_of(op)
         explanations = explanations_of(ctx) if self.explain else None
         kernels = [func for func in op.ops if isinstance(func, tir.FuncOp) and _is_open(func)]
-        if self.database is not None:
-            _take_plans(op, kernels, PlanFile.read(Path(self.database)), target)
+        file = None if self.database is None else PlanFile.read(Path(self.database))
         whole = _kernels_of_whole_sums(op, memory_budget_of(ctx))
+        splitting = [rule.name for rule in rules() if rule.splits]
         tuned = TunedPlans.read(self.tuning, self.places, Device(self.device, self.driver), target)
+
+        def chosen(func: tir.FuncOp) -> tir.Plan:
+            """Return the plan of a kernel, with those of its parts."""
+            plan = None if func.plan is None else func.plan.data
+            if plan is None:
+                without = splitting if func.sym_name.data in whole else ()
+                default = with_parts(func, default_plan(func, target, without).data, target, part)
+                plan = tuned.plan(func, without, default) or default
+            return with_parts(func, plan, target, part)
+
+        def part(func: tir.FuncOp) -> tir.Plan:
+            """Return the plan of a part of a kernel."""
+            if file is not None:
+                _take_plans(op, [func], file, target)
+            return chosen(func)
+
+        if file is not None:
+            _take_plans(op, kernels, file, target)
         for func in kernels:
-            if func.plan is None:
-                without = (SPLIT_REDUCTION.name,) if func.sym_name.data in whole else ()
-                default = default_plan(func, target, without)
-                func.plan = tuned.plan(func, without, default) or default
+            func.plan = tir.PlanAttr(chosen(func))
             if explanations is not None:
                 explanations.append(explain_plan(func, func.plan.data, target))
         add_remarks(op, tuned.remarks())
 
 
 def _kernels_of_whole_sums(module: ModuleOp, budget: MemoryBudget | None) -> set[str]:
-    """The kernels of launches that may not keep parts of sums in memory."""
+    """Return the kernels of launches that may not keep parts of sums in memory."""
     if budget is None:
         return set()
     return {

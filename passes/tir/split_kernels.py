@@ -38,7 +38,8 @@ class TIRSplitKernelsPass(ModulePass):
     needs; the stages that compute the outputs are the last kernel, which keeps the name. A program
     that launches the kernel launches all of them, in order, with a buffer for each temporary.
 
-    A part that no schedule has touched is a naive kernel again, which waits for a plan.
+    A part that no schedule has touched is a naive kernel again. It gets its plan from that of the
+    whole kernel, or waits for one.
     """
 
     name: ClassVar[str] = "tir-split-kernels"
@@ -65,6 +66,7 @@ class _Part:
     """A kernel made of a larger one, and where a launch finds its arguments."""
 
     name: str
+    func: tir.FuncOp
     arguments: Sequence[int | str]
     """Each the position of an argument of the whole kernel, or the name of a new buffer."""
     buffers: Mapping[str, MemRefType[Attribute]]
@@ -79,6 +81,11 @@ def _global_temporaries(func: tir.FuncOp) -> list[SSAValue]:
     ]
 
 
+def split_kernel(func: tir.FuncOp) -> None:
+    """Put the kernels that `func` becomes in its place, in a module without programs."""
+    _split(func, _global_temporaries(func), {func.sym_name.data})
+
+
 def _split(func: tir.FuncOp, cuts: Sequence[SSAValue], names: set[str]) -> list[_Part]:
     """Put the kernels that `func` becomes in its place."""
     nests = _Nests(func, cuts)
@@ -90,8 +97,18 @@ def _split(func: tir.FuncOp, cuts: Sequence[SSAValue], names: set[str]) -> list[
         names.add(name)
         made.append(_make(func, name, nests.needed_by([root]), buffers))
     made.append(_make(func, func.sym_name.data, nests.needed_by(nests.last), buffers))
+    _give_plans(func, made)
     Rewriter.erase_op(func)
     return made
+
+
+def _give_plans(func: tir.FuncOp, parts: Sequence[_Part]) -> None:
+    """Give the parts of a kernel the plans that stand in its plan."""
+    plans = () if func.plan is None else func.plan.data.parts
+    if plans and len(plans) != len(parts):
+        raise refuse(func, f"its plan has plans of {len(plans)} parts, but it has {len(parts)}")
+    for part, plan in zip(parts, plans, strict=False):
+        part.func.plan = tir.PlanAttr(plan)
 
 
 def _unique_hints(values: Iterable[SSAValue]) -> Iterator[str]:
@@ -189,6 +206,7 @@ def _make(
     straighten(part)
     return _Part(
         name,
+        part,
         [buffers[v] if v in buffers else func.params.index(v) for v in used],
         {
             buffers[v]: type_

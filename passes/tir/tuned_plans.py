@@ -41,15 +41,13 @@ class TunedPlans:
         database = TuningDatabase.found(named, places, target)
         return cls(database, named, device, target, list(database.remarks))
 
-    def plan(
-        self, func: tir.FuncOp, without: Container[str], default: tir.PlanAttr
-    ) -> tir.PlanAttr | None:
+    def plan(self, func: tir.FuncOp, without: Container[str], default: tir.Plan) -> tir.Plan | None:
         """The best plan for a kernel that is not of a rule in `without`; None for the default."""
         is_known, choice = False, None
         if self.target.name in self.database.targets:  # else nobody needs the key
             key = kernel_key(func)
             is_known = bool(self.database.of_kernels([key], self.target.name))
-            choice = self.database.choice(key, self.target, self.device, str(default))
+            choice = self.database.choice(key, self.target, self.device, str(tir.PlanAttr(default)))
         if func.part_of is None:
             self._known.add(is_known)
         for record in () if choice is None else choice.faster:
@@ -63,7 +61,7 @@ class TunedPlans:
                 continue
             assert choice
             self._note(choice.group)
-            return tir.PlanAttr(plan)
+            return plan
         return None
 
     def remarks(self) -> list[str]:

@@ -26,7 +26,7 @@ from ...messages.printable import printable
 from .revision import compiler_revision
 from .rules import rules
 from .tuned import shipped_text
-from .tuning_record import Record, is_of, read_record
+from .tuning_record import Record, is_of, read_record, without_parts
 
 SHIPPED = "shipped"
 """Names the database that clopt brings for a target, in place of a file."""
@@ -195,7 +195,8 @@ class Group:
         neither, or nothing to compare it with.
         """
         of_the_time = (record for record in reversed(self.latest.values()) if record.default)
-        reference = self.latest.get(default) or next(of_the_time, None)
+        known = (self.latest.get(text) for text in (default, without_parts(default)))
+        reference = next((each for each in known if each), None) or next(of_the_time, None)
         if reference is None:
             return None
         timed = [
@@ -235,7 +236,7 @@ def latest(records: Iterable[Record]) -> dict[str, Record]:
 
 def is_current(record: Record) -> bool:
     """Whether the plan is of a rule that there is, in its present version; all else always is."""
-    return not record.plan or record.rule in _versions()
+    return not record.plan or record.rules <= _versions()
 
 
 @dataclass(frozen=True)

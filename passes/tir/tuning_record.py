@@ -35,7 +35,9 @@ COUNTING = {
 """Target facts that key a measurement, by kind of device: they vary between devices of one name, or
 change the code generated from a plan. The layouts and types that facts choose are in the kernel."""
 
-_PLAN = re.compile(r'#tir\.plan<"([^"\\]+)", ([1-9][0-9]{0,8}), \{[^\n]*\}>')
+_PLAN = re.compile(r'#tir\.plan<"([^"\\]+)", ([1-9][0-9]{0,8}), \{[^\n{}]*\}(?:, \[<[^\n]*>\])?>')
+_RULE = re.compile(r'<"([^"\\]+)", ([1-9][0-9]{0,8}), \{')
+_PARTS = re.compile(r", \[<.*>\]>$")
 _LINE = re.compile(r"[^\n]+")
 JOINED, APART = "joined", "apart"
 """The two values of `Record.fusion`."""
@@ -95,6 +97,11 @@ class Record:
         match = _PLAN.fullmatch(self.plan)
         assert match, "a record is checked"
         return match[1], int(match[2])
+
+    @cached_property
+    def rules(self) -> frozenset[tuple[str, int]]:
+        """The rules of the plan and of those of its parts, with their versions."""
+        return frozenset((name, int(version)) for name, version in _RULE.findall(self.plan))
 
     @property
     def tried(self) -> str:
@@ -223,6 +230,11 @@ def _fault_of_numbers(values: Mapping[str, Any]) -> str:
         if not 0 <= values.get(name, 0) < _LONGEST:
             return f'"{name}" is 0 or more, not {values[name]}'
     return ""
+
+
+def without_parts(plan: str) -> str:
+    """Return the text of a plan as it was when plans did not name those of their parts."""
+    return _PARTS.sub(">", plan)
 
 
 def is_of(record: Record, target: cl.Target) -> bool:

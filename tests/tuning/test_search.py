@@ -259,3 +259,17 @@ def test_a_short_search_leaves_small_kernels_alone():
     rest = [each for each in session.searches if not each.is_over]
     assert session.seconds_for(rest) > 0
     assert session.seconds_for(rest[:1]) == pytest.approx(session.seconds_for(rest) / len(rest))
+
+
+def test_a_part_of_a_split_kernel_has_a_plan_to_mutate() -> None:
+    """Records name the rules of the parts, so that a changed one makes them old."""
+    graph = Graph((1, 2048, 2, 2))
+    module, ctx = lowered(graph, graph.conv(graph.x, 48, 1), load_target("nvidia"))
+    (task,) = tasks_of(module, ctx.weights)
+    space, rng = space_of_task(task), Random(0)
+    plans = [space.random(rng, {"split-reduction"}).plan for _ in range(3)]
+    assert all(len(plan.parts) == 2 for plan in plans)
+    mutated = [space.mutated(plans[0], rng).plan for _ in range(10)]
+    assert any(
+        plan.parameters == plans[0].parameters and plan.parts != plans[0].parts for plan in mutated
+    )

@@ -115,4 +115,9 @@ def schema_fault(plan: tir.Plan) -> str | None:
             f"{rule.version}; choose a plan again"
         )
     fault = rule.schema_fault(plan.parameters)
-    return None if fault is None else f"its plan is none of rule '{rule.name}': {fault}"
+    if fault is not None:
+        return f"its plan is none of rule '{rule.name}': {fault}"
+    if plan.parts and not rule.splits:
+        return f"its plan has plans of parts, but rule '{rule.name}' splits no kernel"
+    faults = (f"of a part, {fault}" for part in plan.parts if (fault := schema_fault(part)))
+    return next(faults, None)

@@ -80,6 +80,8 @@ class Rule(Generic[Structure]):
     """The cost of a point by the model, in units that compare points for one kernel."""
     objection: Callable[[Space[Structure]], str | None] | None = None
     """Why a later rule suits a kernel better that this one can schedule; None if it does not."""
+    splits: bool = False
+    """Whether it makes several kernels, whose plans then stand in its plan."""
 
     def space(self, kernel: NaiveKernel, target: cl.Target) -> Space[Structure] | NotApplicable:
         """Return the rule's search space for `kernel`, or why the rule does not apply."""

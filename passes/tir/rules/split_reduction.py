@@ -238,5 +238,6 @@ SPLIT_REDUCTION = Rule(
     _default,
     _apply,
     objection=_objection,
+    splits=True,
 )
-"""How the two kernels run on the device is decided by the plans that each of them gets."""
+"""The plans of the two kernels, which stand in the plan, decide how they run on the device."""

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import MemRefType, ModuleOp, f16, f32
+from xdsl.parser import Parser
+from xdsl.utils.exceptions import VerifyException
 
 import clopt
 from clopt.backends.programs import program_of
+from clopt.backends.targets import TargetChoice
+from clopt.context import CloptContext
 from clopt.dialects import cl, tir
 from clopt.dialects.cl.ops import byte_count
 from clopt.passes.tir.apply_plan import TIRApplyPlanPass
+from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.space import NotApplicable
 from clopt.passes.tir.rules.split_reduction import SPLIT_REDUCTION
+from clopt.passes.tir.schedule import ScheduleError
 from clopt.passes.tir.split_kernels import TIRSplitKernelsPass
 from support.onnx import builders
 from support.onnx.single_node import Case, node
+from support.tir.kernels import matmul, parse
 from support.tir.network_kernels import kernels_of
 from support.tir.split import compile_split, split_kernels
 
@@ -81,6 +90,72 @@ def test_steps_make_the_same_kernels() -> None:
         step.apply(None, other)
     assert len(kernels(module)) == 2
     assert str(module) == str(other)
+
+
+def split_product() -> tuple[ModuleOp, tir.FuncOp]:
+    """A naive product whose plan splits it, for a GPU."""
+    func = parse(matmul(32, 48, 8192)).clone()
+    module = ModuleOp([func])
+    target = TargetChoice.parse("nvidia texture=off").load()
+    assert target is not None
+    cl.set_target(module, target)
+    return module, func
+
+
+def scheduled(module: ModuleOp) -> None:
+    steps = (TIRChoosePlanPass(), TIRApplyPlanPass(), TIRSplitKernelsPass())
+    for step in (*steps, *steps[:2]):
+        step.apply(CloptContext(), module)
+        module.verify()
+
+
+def test_a_plan_that_splits_has_the_plans_of_its_parts() -> None:
+    module, func = split_product()
+    TIRChoosePlanPass().apply(CloptContext(), module)
+    assert func.plan is not None
+    plan = func.plan.data
+    assert plan.rule == "split-reduction"
+    first, last = plan.parts
+    assert (first.rule, last.rule) == ("gpu-tile", "group-reduction")
+    scheduled(module)
+    assert [each.plan.data for each in kernels(module).values() if each.plan] == [first, last]
+
+
+def test_a_part_is_scheduled_by_the_plan_that_is_written_down() -> None:
+    module, func = split_product()
+    TIRChoosePlanPass().apply(CloptContext(), module)
+    assert func.plan is not None
+    first, last = func.plan.data.parts
+    wanted = replace(first, parameters={**first.parameters, "rows": 1})
+    assert wanted != first
+    func.plan = tir.PlanAttr(replace(func.plan.data, parts=(wanted, last)))
+    scheduled(module)
+    parts = kernels(module)["matmul_parts"]
+    assert parts.plan == tir.PlanAttr(wanted)
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "refusal"),
+    [
+        (
+            '<"gpu-tile", 1',
+            '<"gpu-tile", 9',
+            "of a part, its plan is of version 9 of rule 'gpu-tile'",
+        ),
+        ('<"gpu-tile"', '<"tile"', "of a part, its plan is of rule 'tile'"),
+        ("[<", '[<"fallback", 1, {}>, <', "its plan has plans of 3 parts, but it has 2"),
+    ],
+)
+def test_plans_of_parts_are_verified(old: str, new: str, refusal: str) -> None:
+    module, func = split_product()
+    TIRChoosePlanPass().apply(CloptContext(), module)
+    text = str(func.plan)
+    assert old in text
+    plan = Parser(CloptContext(), text.replace(old, new)).parse_attribute()
+    assert isinstance(plan, tir.PlanAttr)
+    func.plan = plan
+    with pytest.raises((VerifyException, ScheduleError), match=refusal):
+        scheduled(module)
 
 
 def test_parts_are_not_split_again() -> None:
