@@ -1,8 +1,8 @@
-"""Writes a queue program as a C99 package that runs without Python.
+"""Backend that writes a queue program as a C99 package, which runs without Python.
 
-`tables` turns the program into tables, `model_source` prints them, `weights_file` writes the
-constants, `package` puts the files together. What all packages have in common are real files:
-`runtime/` is the C library that interprets the tables, `templates/` are the rest.
+`tables` converts the program to tables, `model_source` prints them, `weights_file` writes the
+constants and `package` assembles the files. The parts that all packages share are real files:
+`runtime/` is the C library that interprets the tables, `templates/` has the rest.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pieces of C text."""
+"""Helpers for printing C text."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ _ESCAPES = {
     "\n": "\\n",
     "\t": "\\t",
     "\r": "\\r",
-    "?": "\\?",  # no trigraph
+    "?": "\\?",  # prevents trigraphs
 }
 _LONGEST_STRING = 4095
-"""Bytes of the longest literal that every compiler of C99 takes."""
+"""Bytes of the longest literal that every C99 compiler must support."""
 
 
 def string(text: str) -> str:
-    """A string as an initialiser: a literal, or an array of characters where one is too long.
+    """Return an initialiser for a string: a literal, or an array of characters if it is too long.
 
-    Whatever is not ASCII becomes octal escapes of its UTF-8. C's strings end at a NUL, so one in
-    `text` becomes the four characters `\\x00`.
+    Non-ASCII characters become octal escapes of their UTF-8 bytes. C strings end at a NUL, so a NUL
+    in `text` becomes the four characters `\\x00`.
     """
     data = text.replace("\0", "\\x00").encode(errors="backslashreplace")
     if len(data) <= _LONGEST_STRING:
@@ -37,7 +37,7 @@ def string(text: str) -> str:
 
 
 def _char(byte: int, plain: str) -> str:
-    """A byte in a literal; the quotation mark `plain` needs no escape there."""
+    """Return a byte in a literal; the quotation mark `plain` needs no escape there."""
     char = chr(byte)
     if char != plain and char in _ESCAPES:
         return _ESCAPES[char]
@@ -45,23 +45,23 @@ def _char(byte: int, plain: str) -> str:
 
 
 def comment_text(text: str) -> str:
-    """`text` inside of a comment: in one line, and it does not end the comment early."""
+    """Return `text` for use in a comment: one line that cannot end the comment."""
     flat = printable(re.sub(r"\s*\n\s*", " ", text))
     return flat.replace("??", "? ?").replace("*/", "* /").replace("/*", "/ *")
 
 
 def comment(text: str) -> str:
-    """A comment of one line."""
+    """Return a comment of one line."""
     return f"/* {comment_text(text)} */"
 
 
 def braces(items: Iterable[str]) -> str:
-    """An initialiser on one line."""
+    """Return an initialiser on one line."""
     return "{" + ", ".join(items) + "}"
 
 
 def initialiser(*lines: Mapping[str, str]) -> str:
-    """A designated initialiser of some lines; fields whose value is empty are left out."""
+    """Return a designated initialiser of several lines, without fields whose value is empty."""
     texts = [
         ", ".join(f".{name} = {value}" for name, value in line.items() if value) for line in lines
     ]
@@ -69,7 +69,7 @@ def initialiser(*lines: Mapping[str, str]) -> str:
 
 
 def array(declaration: str, rows: Sequence[str]) -> str:
-    """A table with a row a line, each with its comma; nothing where there are no rows."""
+    """Return a table with one row per line, or an empty text if there are no rows."""
     if not rows:
         return ""
     lines = "\n".join(INDENT + row.replace("\n", f"\n{INDENT}") for row in rows)
@@ -77,12 +77,12 @@ def array(declaration: str, rows: Sequence[str]) -> str:
 
 
 def reference(name: str, rows: Sequence[object]) -> str:
-    """The name of a table that `array` wrote, or NULL where there is none."""
+    """Return the name of a table that `array` printed, or NULL if it has no rows."""
     return name if rows else "NULL"
 
 
 def filled(items: Iterable[str], indent: str, width: int) -> str:
-    """Items with commas between them, as many to a line as fit, further lines indented."""
-    text = ", ".join(item.replace(" ", "\0") for item in items)  # an item is on one line
+    """Return comma-separated items, wrapped at `width`, with further lines indented."""
+    text = ", ".join(item.replace(" ", "\0") for item in items)  # never break inside an item
     lines = wrap(text, width, break_long_words=False, break_on_hyphens=False)
     return f"\n{indent}".join(lines).replace("\0", " ")

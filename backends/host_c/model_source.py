@@ -1,4 +1,4 @@
-"""The tables of a model as C: readable, and the same bytes for the same model."""
+"""The tables of a model as readable C; the same model gives the same bytes."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...dialects.nn.types import numpy_dtype
 from ..describe import channel_type
 from ..kernel_source import Feature, features_of, split_kernels
 from .c_text import INDENT, array, braces, comment, filled, initialiser, reference, string
-from .tables import Copy, Launch, Offloaded, Root, RootKind, Slot, Tables
+from .tables import CopyRow, LaunchRow, OffloadRow, Root, RootKind, Slot, Tables
 
 _DTYPES = {
     "bool": "CLOPT_BOOL",
@@ -43,9 +43,10 @@ _FEATURES = {
 
 
 def print_tables(tables: Tables, source: str, offsets: Mapping[str, int]) -> str:
-    """All tables of a plan.
+    """Return all tables of a plan.
 
-    `source` is the OpenCL C of its kernels, `offsets` says where constants are in the weights file.
+    `source` is the OpenCL C of its kernels; `offsets` are byte offsets of constants in the weights
+    file.
     """
     sections = [
         _tensors(tables),
@@ -61,7 +62,7 @@ def print_tables(tables: Tables, source: str, offsets: Mapping[str, int]) -> str
 def print_info(
     tables: Tables, name: str, target: str, weights_bytes: int, arenas: tuple[str, int]
 ) -> str:
-    """The initialiser of a `clopt_info`; `arenas` is the table of their sizes and its length."""
+    """Return the initialiser of a `clopt_info`; `arenas` is a table of sizes and its length."""
     arena_sizes, arena_count = arenas
     ports = tables.program.ports
     rows = {
@@ -85,8 +86,10 @@ def print_program(
     names: Mapping[str, str],
     others: Mapping[str, str],
 ) -> str:
-    """The initialiser of a `clopt_program`: `names` are those of its info and of its sources,
-    `others` fields that not all have."""
+    """Return the initialiser of a `clopt_program`.
+
+    `names` are the names of its info and sources; `others` are fields that only some programs have.
+    """
     needs = [name for feature, name in _FEATURES.items() if feature in features_of(source)]
     digits = filled((f"0x{byte:02x}" for byte in digest), INDENT * 2, 50)
     rows = {
@@ -111,9 +114,9 @@ def print_program(
 
 
 def program_sources(tables: Tables, source: str) -> dict[str, str]:
-    """The text of each program: one for every kernel, as the drivers of phones want it.
+    """Return the source text of each program: one program per kernel, as phones prefer it.
 
-    One for all, called "", where the text of the kernels was not printed by clopt.
+    If clopt did not print the kernels, there is one program for all, called "".
     """
     kernels = split_kernels(source)
     names = [kernel.function_name for kernel in tables.kernels if not kernel.program]
@@ -123,7 +126,7 @@ def program_sources(tables: Tables, source: str) -> dict[str, str]:
 
 
 def print_sources(sources: Mapping[str, str], table: str) -> str:
-    """The table of the kernels as strings, a line of OpenCL C each: C99 has no long ones."""
+    """Return the kernels as tables of strings, one per line: C99 may lack long literals."""
     tables: list[str] = []
     rows: list[str] = []
     for i, (kernel, text) in enumerate(sources.items()):
@@ -177,7 +180,7 @@ def _root(root: Root, offsets: Mapping[str, int]) -> str:
 
 def _slots(tables: Tables) -> str:
     names = _enum(
-        "Values. Those with equal numbers are the same bytes: views of one another, computed in\n"
+        "Values. Those with equal numbers share bytes: they are views of one another, computed in\n"
         " * place, or not needed at the same time.",
         [
             f"slot_{value.name} = {value.slot}, {comment(_type(value.type))}"
@@ -260,14 +263,14 @@ def _commands(tables: Tables, comments: Mapping[str, str]) -> str:
     rows: list[str] = []
     for command in tables.commands:
         match command:
-            case Launch():
+            case LaunchRow():
                 rows.append(_launch(command, tables, comments))
-            case Copy():
+            case CopyRow():
                 values = [command.source, command.destination]
                 kind = {"kind": "CLOPT_COPY", "argument_count": "2"}
                 copy = initialiser(kind, _arguments(values, tables))
                 rows.append(f"{copy},")
-            case Offloaded():
+            case OffloadRow():
                 kind = {
                     "kind": "CLOPT_OFFLOAD",
                     "operation": str(command.number),
@@ -275,14 +278,14 @@ def _commands(tables: Tables, comments: Mapping[str, str]) -> str:
                 }
                 operation = initialiser(kind, _arguments(command.arguments, tables))
                 rows.append(f"{comment(command.name)}\n{operation},")
-    title = "/* An inference, in the order of the queue. */\n" if rows else ""
+    title = "/* The commands of an inference, in queue order. */\n" if rows else ""
     return title + array("static const clopt_command commands", rows)
 
 
-def _launch(launch: Launch, tables: Tables, comments: Mapping[str, str]) -> str:
+def _launch(launch: LaunchRow, tables: Tables, comments: Mapping[str, str]) -> str:
     kernel = tables.kernels[launch.kernel]
-    assert kernel.global_size is not None, "an NDRange"
-    ones = (1,) * (3 - len(kernel.global_size))  # the runtime multiplies all three
+    assert kernel.global_size is not None, "the kernel must have an NDRange"
+    ones = (1,) * (3 - len(kernel.global_size))  # the runtime multiplies all three dimensions
     local = braces(map(str, kernel.local_size + ones)) if kernel.local_size else ""
     lines: list[dict[str, str]] = [
         {
@@ -315,7 +318,7 @@ def _arguments(values: Sequence[int], tables: Tables) -> dict[str, str]:
 
 
 def _comments(source: str) -> dict[str, str]:
-    """The comment above each kernel: the nodes that it computes."""
+    """Return the comment above each kernel, which names the ONNX nodes that it computes."""
     return {
         name: " ".join(re.findall(r"(?m)^// (.*)$", text.partition("__kernel")[0]))
         for name, text in split_kernels(source).items()

@@ -1,4 +1,4 @@
-"""The files of a C package, and the folder they are written to."""
+"""The files of a C package, and the folder to which they are written."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def package_files(
     name: str,
     fallback: tuple[ModuleOp, str] | None = None,
 ) -> dict[str, bytes]:
-    """The files of a C package for a compiled module: contents by path.
+    """Return the files of a C package for a compiled module: contents by path.
 
-    `module` has one planned `cl.program`, `source` is the OpenCL C of its kernels, `name` begins
-    the names of the package's functions. Where a vendor's library computes a part of it, `fallback`
-    is the same network by kernels alone: the package then has both plans. Raises CloptError for a
-    name that C does not allow, and for a module that is not compiled.
+    `module` has one planned `cl.program`, `source` is the OpenCL C of its kernels, and `name`
+    begins the names of the package's functions. If a vendor's library computes part of the module,
+    `fallback` is the same network with kernels only, and the package has both plans. Raises
+    CloptError for a name that C does not allow, and for a module that is not compiled.
     """
     check_model_name(name)
     plans = [make_plan(module, source, weights)]
@@ -39,9 +39,9 @@ def package_files(
 
 
 def write_package(folder: Path, contents: Mapping[str, bytes]) -> None:
-    """Write a package to `folder`, complete or not at all.
+    """Write a package to `folder`, either completely or not at all.
 
-    A folder that exists is replaced if nothing but a package is in it; otherwise CloptError.
+    An existing folder is replaced if it holds only a package; otherwise CloptError is raised.
     """
 
     def write(place: Path) -> None:

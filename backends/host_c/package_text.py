@@ -1,4 +1,4 @@
-"""What is in the files of a C package: templates, filled with the tables of its plans."""
+"""The text of the files of a C package: templates, filled with the tables of its plans."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .model_source import (
     program_sources,
 )
 from .names import SIGNIFICANT, Names, identifier
-from .plans import Plan
+from .plans import PackagePlan
 from .tables import Tables
 from .weights_file import DIGEST_BYTES, gather
 
@@ -41,10 +41,12 @@ _ONLY = "only"
 class Package:
     """The files of a package that has one plan."""
 
-    def __init__(self, plans: Sequence[Plan], weights: Weights, name: str, target: str) -> None:
+    def __init__(
+        self, plans: Sequence[PackagePlan], weights: Weights, name: str, target: str
+    ) -> None:
         self.plans = plans
         self.plan = plans[-1]
-        """That of the file `<name>.c`."""
+        """The plan in the file `<name>.c`."""
         self.offload = plans[0].offload
         self.name = name
         self.target = target
@@ -56,7 +58,7 @@ class Package:
             for plan in plans
             for key, file in plan.tables.programs.items()
         }
-        """Program binaries by the names of their files."""
+        """Program binaries by file name."""
         self.bodies = [print_tables(plan.tables, plan.source, offsets) for plan in plans]
         optional = len(plans) > 1
         self.operations = self.offload.tables(offsets, name, optional) if self.offload else ""
@@ -67,10 +69,10 @@ class Package:
             self.constants.payload,
         )
         self.arenas = [max(sizes) for sizes in zip_longest(*(p.arenas for p in plans), fillvalue=0)]
-        """Bytes of those that do for every plan."""
+        """Bytes of arenas that suffice for every plan."""
 
     def files(self) -> dict[str, bytes]:
-        """What is in the files, by path."""
+        """Return the contents of the files by path."""
         contents = {path: text.encode() for path, text in self.texts().items()}
         contents["weights.bin"] = self.constants.file(self.digest)
         contents |= self.programs
@@ -79,7 +81,7 @@ class Package:
         return contents
 
     def texts(self) -> dict[str, str]:
-        """Those that are text, without the description."""
+        """Return the text files, without the description."""
         values = self.values()
         texts = {
             f"{self.name}.h": fill("model.h.in", values),
@@ -96,7 +98,7 @@ class Package:
         return texts
 
     def values(self) -> dict[str, str]:
-        """What the templates name."""
+        """Return the values of the templates' placeholders."""
         name, tables = self.name, self.plan.tables
         return {
             "name": name,
@@ -131,7 +133,7 @@ class Package:
         }
 
     def offload_values(self, offload: CommandLibrary, alternatives: str) -> dict[str, str]:
-        """What the templates say of a vendor's library."""
+        """Return the values of the templates' placeholders for a vendor's library."""
         name, folder = self.name, offload.symbol
         facts = {"name": name} | {key: str(value) for key, value in offload.describe().items()}
         facts |= offload.texts[alternatives]
@@ -151,7 +153,7 @@ class Package:
         }
 
     def declarations(self, offload: CommandLibrary) -> str:
-        """What the file of a plan has to know of its library."""
+        """Return the declarations of a library's symbols for the file of a plan."""
         tables = f"{self.name}_{self.suffix}"
         return (
             f"\n/* The operations of {offload.library} are in {tables}.c. */\n"
@@ -159,14 +161,14 @@ class Package:
             f"extern const clopt_offload {offload.symbol};\n"
         )
 
-    def info(self, plan: Plan, arena_sizes: str = "arena_sizes") -> str:
-        """The initialiser of a plan's `clopt_info`, or of the package's."""
+    def info(self, plan: PackagePlan, arena_sizes: str = "arena_sizes") -> str:
+        """Return the initialiser of a plan's `clopt_info`, or of the package's."""
         arenas = plan.arenas if arena_sizes == "arena_sizes" else self.arenas
         table = (arena_sizes, len(arenas))
         return print_info(plan.tables, self.name, self.target, self.constants.file_bytes, table)
 
-    def program(self, plan: Plan, info: str, sources: str, **fields: str) -> str:
-        """The initialiser of a plan's `clopt_program`."""
+    def program(self, plan: PackagePlan, info: str, sources: str, **fields: str) -> str:
+        """Return the initialiser of a plan's `clopt_program`."""
         names = {"info": info, "sources": sources}
         if plan.offload:
             tables = f"&{self.name}_{self.suffix}"
@@ -174,12 +176,12 @@ class Package:
         texts = program_sources(plan.tables, plan.source)
         return print_program(plan.tables, texts, plan.source, self.digest, names, fields)
 
-    def kernels(self, plan: Plan, table: str) -> str:
-        """The table of a plan's kernels."""
+    def kernels(self, plan: PackagePlan, table: str) -> str:
+        """Return the table of a plan's kernels."""
         return print_sources(program_sources(plan.tables, plan.source), table)
 
     def describe(self, contents: Mapping[str, bytes]) -> dict[str, Any]:
-        """What the package says of itself."""
+        """Return the package's description."""
         program = self.plan.tables.program
         ports = [
             {"name": p.name, "shape": list(p.shape), "type": str(p.element_type)}
@@ -208,13 +210,13 @@ def _about_programs(files: Sequence[str]) -> str:
         return ""
     names = " and ".join(f"`{file}`" for file in files)
     return (
-        f"\n\nA part of the network runs on a program binary for the device, {names}. It is read\n"
+        f"\n\nPart of the network runs on a program binary for the device, {names}. It is read\n"
         "from the folder of `options.weights_path`, or from `options.programs_folder`."
     )
 
 
 def _digest(name: str, tables: str, source: str, payload: bytes) -> bytes:
-    """What ties a model's sources to its weights."""
+    """Return the digest that ties a model's sources to its weights."""
     digest = hashlib.sha256()
     for part in (name.encode(), tables.encode(), source.encode(), payload):
         digest.update(len(part).to_bytes(8, "little") + part)
@@ -226,7 +228,7 @@ def _runtime_texts() -> dict[str, str]:
 
 
 def fill(template: str, values: Mapping[str, str]) -> str:
-    """A template with the values of its `@names@`."""
+    """Return a template filled with the values of its `@names@`."""
     return fill_text(read_text(__name__, f"templates/{template}"), values)
 
 
@@ -235,7 +237,7 @@ def fill_text(text: str, values: Mapping[str, str]) -> str:
 
 
 def _indices(tables: Tables, name: str) -> str:
-    """Enumerators for the inputs and outputs; they are told apart by 63 characters."""
+    """Return enumerators for the inputs and outputs that differ in their first 63 characters."""
     prefix = name.upper()
     names = Names(f"{prefix}_INPUT_COUNT", f"{prefix}_OUTPUT_COUNT", f"{prefix}_TENSOR_COUNT")
     digits = len(f"_{len(tables.program.ports)}")
@@ -256,7 +258,7 @@ def _indices(tables: Tables, name: str) -> str:
 
 
 def _shape(port: Port) -> str:
-    """The extents of a tensor, and those of the image that the user binds for it."""
+    """Return the extents of a tensor, and of the image that the user binds for it."""
     shape = "x".join(map(str, port.shape))
     if port.image is None:
         return shape
@@ -265,7 +267,7 @@ def _shape(port: Port) -> str:
 
 
 def _tensor_rows(tables: Tables) -> str:
-    """The inputs and outputs as rows of a table in Markdown."""
+    """Return the inputs and outputs as rows of a Markdown table."""
     rows: list[str] = []
     for i, port in enumerate(tables.program.ports):
         kind = "input" if i < tables.program.input_count else "output"
@@ -278,7 +280,7 @@ def _tensor_rows(tables: Tables) -> str:
 
 
 def _code(text: str) -> str:
-    """`text` as code in a row of a table in Markdown."""
+    """Return `text` as code in a row of a Markdown table."""
     shown = printable(text).replace("|", r"\|")
     longest = max(map(len, re.findall("`+", shown)), default=0)
     fence, space = "`" * (longest + 1), " " if longest or not shown.strip() else ""
@@ -287,7 +289,7 @@ def _code(text: str) -> str:
 
 def _arena_text(arenas: Sequence[int]) -> str:
     if not arenas:
-        return "It has no intermediate results in buffers, so it takes no arena."
+        return "It has no intermediate results in buffers, so it needs no arena."
     sizes = " and ".join(f"{size:,}" for size in arenas)
     noun = "one arena" if len(arenas) == 1 else f"{len(arenas)} arenas"
     return f"All intermediate results lie in {noun} of {sizes} bytes."

@@ -1,7 +1,7 @@
-"""The plans of a package: ways to compute its network, each a program with tables of its own.
+"""The plans of a package: ways to compute its network, each a program with its own tables.
 
-Most packages have one. With two, the first leaves a part of the network to a vendor's library, and
-the device that cannot run it runs the second, kernels alone.
+Most packages have one plan. In a package with two, the first leaves part of the network to a
+vendor's library, and devices that cannot run it run the second, which only has kernels.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .tables import RootKind, Tables, make_tables
 
 
 @dataclass(frozen=True)
-class Plan:
+class PackagePlan:
     """A planned program, the OpenCL C of its kernels, and the part that a library computes."""
 
     tables: Tables
@@ -26,14 +26,14 @@ class Plan:
 
     @property
     def name(self) -> str:
-        """What `clopt_model_plan` calls it."""
+        """The name of the plan in `clopt_model_plan`."""
         return self.offload.library if self.offload else "kernels"
 
     @property
     def keys(self) -> list[str]:
-        """The arrays that its constants need."""
-        own = [root.key for root in self.tables.roots if root.kind is RootKind.Constant]
-        return own + (self.offload.keys if self.offload else [])
+        """The arrays that the plan's constants need."""
+        keys = [root.key for root in self.tables.roots if root.kind is RootKind.Constant]
+        return keys + (self.offload.keys if self.offload else [])
 
     @property
     def arenas(self) -> list[int]:
@@ -41,8 +41,8 @@ class Plan:
         return [arena.bytes for arena in self.tables.arenas]
 
 
-def make_plan(module: ModuleOp, source: str, weights: Weights) -> Plan:
-    """The plan of a compiled module; CloptError where it is not compiled, or lacks weights."""
+def make_plan(module: ModuleOp, source: str, weights: Weights) -> PackagePlan:
+    """Return the plan of a compiled module; raise CloptError if it cannot run as C."""
     refuse_calls(program_of(module))
     tables = make_tables(with_launches(module, weights), weights)
-    return Plan(tables, source, library_of(tables.program, weights))
+    return PackagePlan(tables, source, library_of(tables.program, weights))

@@ -1,4 +1,4 @@
-"""The runner for boards without Python: its sources, and programs as it takes them."""
+"""The runner for boards without Python: its sources, and programs in its wire format."""
 
 from __future__ import annotations
 
@@ -17,24 +17,24 @@ from ...weights import Weights
 from ..kernel_source import Feature, features_of
 from .model_source import program_sources
 from .plans import make_plan
-from .tables import Command, Copy, Launch, Root, RootKind, Slot, Tables
+from .tables import Command, CopyRow, LaunchRow, Root, RootKind, Slot, Tables
 from .weights_file import DIGEST_BYTES, gather
 
-# The numbers of C's enumerations, in runtime/clopt_tables.h.
+# Values of C's enumerations in runtime/clopt_tables.h.
 _ROOTS = {kind: number for number, kind in enumerate(RootKind)}
 _IMAGES = {tir.ImageKind.Buffer: 1, tir.ImageKind.Image2D: 2, tir.ImageKind.Array2D: 3}
 _VIEWS = {tir.ImageKind.Buffer: 1, tir.ImageKind.Image2D: 2}
 _FEATURES = {Feature.FP16: 1, Feature.FP64: 2, Feature.IMAGES: 4, Feature.ROUNDING: 8}
 _LAUNCH, _COPY = 0, 1
 
-# Those of OpenCL: cl_channel_type.
+# Values of OpenCL's cl_channel_type.
 _HALF_FLOAT, _FLOAT = 0x10DD, 0x10DE
 _SIGNED, _UNSIGNED = 0x10D7, 0x10DA
 _INTEGERS = {8: 0, 16: 1, 32: 2}
 
 
 def runner_files() -> dict[str, bytes]:
-    """The files of the runner, by path: C99, to compile for a board with CMake."""
+    """Return the files of the runner by path: C99, to be compiled for a board with CMake."""
     texts = {"CMakeLists.txt": read_text(__name__, "runner/CMakeLists.txt")}
     texts |= read_sources(__name__, "runner")
     runtime = read_sources(__name__, "runtime")
@@ -43,31 +43,31 @@ def runner_files() -> dict[str, bytes]:
 
 
 def number(value: int) -> bytes:
-    """A number of a message."""
+    """Return the encoding of a number in a message."""
     return (value % (1 << 64)).to_bytes(8, "little")
 
 
 def numbers(*values: int) -> bytes:
-    """Numbers, one behind the other."""
+    """Return the encodings of numbers, concatenated."""
     return b"".join(map(number, values))
 
 
 def sized(content: bytes) -> bytes:
-    """Bytes of a message, behind their length."""
+    """Return bytes of a message, preceded by their length."""
     return number(len(content)) + content
 
 
 def program_content(module: ModuleOp, source: str, weights: Weights) -> bytes:
-    """A compiled program as the runner loads it: its tables, kernels and constants.
+    """Return a compiled program in the runner's format: its tables, kernels and constants.
 
-    `module` has planned memory, `source` is the OpenCL C of its kernels. Raises CloptError for a
+    `module` has planned memory; `source` is the OpenCL C of its kernels. Raises CloptError for a
     module that is not compiled.
     """
     plan = make_plan(module, source, weights)
     tables, constants = plan.tables, gather(weights, plan.keys)
     if tables.programs:
         raise CloptError(
-            "A runner builds kernels from source, and this target names a program binary; tune the "
+            "A runner builds kernels from source, but this target names a program binary; tune the "
             "model for another target."
         )
     sources = program_sources(tables, source)
@@ -88,8 +88,8 @@ def program_content(module: ModuleOp, source: str, weights: Weights) -> bytes:
 
 
 def _list(rows: Iterable[bytes]) -> bytes:
-    found = list(rows)
-    return number(len(found)) + b"".join(found)
+    encoded = list(rows)
+    return number(len(encoded)) + b"".join(encoded)
 
 
 def _text(text: str) -> bytes:
@@ -153,18 +153,18 @@ def _channel(element: Attribute) -> int:
 
 def _command(command: Command, tables: Tables) -> bytes:
     match command:
-        case Launch():
+        case LaunchRow():
             return _launch(command, tables)
-        case Copy():
+        case CopyRow():
             values = (command.source, command.destination)
             return numbers(_COPY, 0, 0, *[0] * 6) + _slots(values, tables) + number(0)
         case _:
-            raise ValueError("a runner has no vendor's library")
+            raise ValueError("a runner cannot call a vendor's library")
 
 
-def _launch(launch: Launch, tables: Tables) -> bytes:
+def _launch(launch: LaunchRow, tables: Tables) -> bytes:
     kernel = tables.kernels[launch.kernel]
-    assert kernel.global_size is not None, "an NDRange"
+    assert kernel.global_size is not None, "the kernel must have an NDRange"
     ones = (1,) * (3 - len(kernel.global_size))
     local = kernel.local_size + ones if kernel.local_size else (0, 0, 0)
     head = (_LAUNCH, launch.kernel, len(kernel.global_size), *kernel.global_size, *ones, *local)

@@ -1,8 +1,8 @@
 """A planned queue program as the tables that the C runtime interprets.
 
-Memory objects of the device are *roots*. A value is a *slot*: some bytes of a root, perhaps with an
-image over them, or a root that is an image. This module resolves chains of views, so the runtime
-knows nothing of them.
+Memory objects of the device are *roots*. A value is a *slot*: bytes of a root, perhaps with an
+image over them, or a root that is an image. Chains of views are resolved here, so the runtime does
+not need them.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .weights_file import TEXEL_BYTES
 
 
 class RootKind(Enum):
-    """Whose memory a root is; the values are C's."""
+    """The owner of a root's memory; the values are C's."""
 
     Parameter = "CLOPT_PARAMETER"
     Arena = "CLOPT_ARENA"
@@ -45,12 +45,12 @@ class Root:
     image: tir.Image | None = None
     """None for a buffer."""
     key: str = ""
-    """A constant's array in the weights store."""
+    """The key of a constant's array in the weights store."""
 
 
 @dataclass(frozen=True)
 class Slot:
-    """A value as kernels get it."""
+    """A value in the form that kernels get it."""
 
     root: int
     offset: int
@@ -59,11 +59,12 @@ class Slot:
     pitch: int = 0
     """Bytes from row to row of a 2-D image over an arena, else 0."""
     over_parts: tuple[tir.ImageKind, ...] = ()
-    """The images that lie over the bytes of this value's root, which are a part of an arena."""
+    """The kinds of images over the bytes of this value's root, if these bytes are part of an arena.
+    """
     object: int = 0
-    """The root that the value has instead on devices where these images cannot lie there."""
+    """The root that replaces those bytes on devices that cannot create such images in an arena."""
     object_offset: int = 0
-    """The value's first byte in that root."""
+    """The value's byte offset in that root."""
 
 
 @dataclass(frozen=True)
@@ -76,15 +77,15 @@ class Value:
 
 
 @dataclass(frozen=True)
-class Launch:
-    """The launch of a kernel; `arguments` are values."""
+class LaunchRow:
+    """The launch of a kernel; `arguments` are numbers of values."""
 
     kernel: int
     arguments: list[int]
 
 
 @dataclass(frozen=True)
-class Copy:
+class CopyRow:
     """A copy from one value to another."""
 
     source: int
@@ -92,7 +93,7 @@ class Copy:
 
 
 @dataclass(frozen=True)
-class Offloaded:
+class OffloadRow:
     """A command that a vendor's library computes; `number` counts over all graphs."""
 
     number: int
@@ -100,7 +101,7 @@ class Offloaded:
     arguments: list[int]
 
 
-Command: TypeAlias = Launch | Copy | Offloaded
+Command: TypeAlias = LaunchRow | CopyRow | OffloadRow
 
 
 @dataclass
@@ -109,9 +110,9 @@ class Tables:
 
     program: cl.ProgramOp
     kernels: list[cl.Kernel]
-    """Those that are launched, in the order of first launches."""
+    """The launched kernels, in the order of their first launch."""
     kernel_names: list[str] = field(default_factory=list[str])
-    """Identifiers made from their names."""
+    """Identifiers made from the kernels' names."""
     roots: list[Root] = field(default_factory=list[Root])
     slots: list[Slot] = field(default_factory=list[Slot])
     values: list[Value] = field(default_factory=list[Value])
@@ -119,7 +120,7 @@ class Tables:
 
     @property
     def programs(self) -> dict[str, str]:
-        """The file of each program binary by its key; the name says what is in it."""
+        """The file of each program binary by its key; the file name contains a digest."""
         keys = dict.fromkeys(kernel.program for kernel in self.kernels if kernel.program)
         return {key: f"program_{key.removeprefix('w_')}.bin" for key in keys}
 
@@ -135,11 +136,13 @@ class Tables:
 
 
 def make_tables(module: ModuleOp, weights: Weights) -> Tables:
-    """The tables of the one program of `module`; CloptError where it cannot be run."""
+    """Return the tables of the only program of `module`; raise CloptError if it cannot run."""
     return _Maker(program_of(module), cl.kernels_of(module), weights).make()
 
 
 class _Maker:
+    """The construction of one program's tables."""
+
     def __init__(
         self, program: cl.ProgramOp, kernels: Mapping[str, cl.Kernel], weights: Weights
     ) -> None:
@@ -196,7 +199,7 @@ class _Maker:
         size = byte_count(type_)
         if self.weights.get(key).nbytes != size:
             raise CloptError(
-                f'The weight "{key}" has {self.weights.get(key).nbytes} bytes, but {type_} has '
+                f'The weight "{key}" has {self.weights.get(key).nbytes} bytes, but {type_} needs '
                 f"{size}; pass the weights that belong to this module."
             )
         image = None if is_over_buffer(type_) else image_of(type_)
@@ -204,8 +207,10 @@ class _Maker:
         return Root(name, RootKind.Constant, _object_bytes(type_), image, key)
 
     def add_objects(self, ops: list[Operation]) -> None:
-        """Add objects for the values outside of arenas, and for those whose images a device may be
-        unable to put over one."""
+        """Add objects for values outside of arenas, and for values with images over an arena.
+
+        Some devices cannot create images over parts of a buffer, and use the objects instead.
+        """
         values: list[SSAValue] = [op.result for op in ops if isinstance(op, cl.AllocOp)]
         values += self.over_parts
         images = [value for value in values if image_of(value.type) is not None]
@@ -240,11 +245,11 @@ class _Maker:
             self.tables.kernels.append(kernel)
             self.tables.kernel_names.append(self.kernel_names.add(identifier(kernel.name)))
         arguments = [self.value(arg) for arg in op.args]
-        self.tables.commands.append(Launch(self.tables.kernels.index(kernel), arguments))
+        self.tables.commands.append(LaunchRow(self.tables.kernels.index(kernel), arguments))
 
     def copy(self, op: cl.EnqueueCopyOp) -> None:
         if byte_count(op.source.type):
-            command = Copy(self.value(op.source), self.value(op.destination))
+            command = CopyRow(self.value(op.source), self.value(op.destination))
             self.tables.commands.append(command)
 
     def operation(self, op: cl.EnqueueOffloadOp) -> None:
@@ -252,10 +257,10 @@ class _Maker:
         kind = self.operations[op.graph_name][op.index].name
         name = f"{kind} @{op.graph_name}[{op.index}]"
         arguments = [self.value(operand) for operand in op.operands]
-        self.tables.commands.append(Offloaded(number, name, arguments))
+        self.tables.commands.append(OffloadRow(number, name, arguments))
 
     def value(self, value: SSAValue) -> int:
-        """The number of a value, which gets a name and a slot when it is met first."""
+        """Return the number of a value; a new value gets a name and a slot."""
         if value not in self.values:
             slot = self.slot(value)
             if slot not in self.slots:
@@ -286,7 +291,7 @@ class _Maker:
         )
 
     def hint(self, value: SSAValue) -> str:
-        """A name for a value: the user's for inputs and outputs, and for constants."""
+        """Return a name for a value: the user's name for inputs, outputs and constants."""
         if value in self.roots and isinstance(value.owner, cl.ConstantOp):
             return self.tables.roots[self.roots[value]].name
         args = self.program.body.block.args
@@ -298,23 +303,23 @@ class _Maker:
 def _images_over_parts(
     parts: Mapping[SSAValue, cl.Part],
 ) -> dict[SSAValue, tuple[tir.ImageKind, ...]]:
-    """The kinds of images that lie over each part of an arena, where there are any."""
-    found: dict[SSAValue, tuple[tir.ImageKind, ...]] = {}
+    """Return the kinds of images over each part of an arena that has any."""
+    kinds_of: dict[SSAValue, tuple[tir.ImageKind, ...]] = {}
     for value, part in parts.items():
         image = image_of(value.type)
         if image is not None and isinstance(part.root.owner, cl.BufferViewOp | cl.ImageViewOp):
-            kinds = found.get(part.root, ())
-            found[part.root] = kinds if image.kind in kinds else (*kinds, image.kind)
-    return found
+            kinds = kinds_of.get(part.root, ())
+            kinds_of[part.root] = kinds if image.kind in kinds else (*kinds, image.kind)
+    return kinds_of
 
 
 def _first_numbers(operations: Mapping[str, Sequence[Operation]]) -> dict[str, int]:
-    """The number of each graph's first operation."""
+    """Return the number of each graph's first operation."""
     counts = map(len, operations.values())
     return dict(zip(operations, accumulate(counts, initial=0), strict=False))
 
 
 def _object_bytes(type_: Attribute) -> int:
-    """Bytes of a buffer's object: an empty one under an image has a texel."""
+    """Return the bytes of a buffer's object; an empty one under an image has one texel."""
     size = byte_count(type_)
     return max(size, TEXEL_BYTES) if image_of(type_) is not None else size

@@ -1,7 +1,7 @@
-"""Packages with two plans: one that a vendor's library computes a part of, and one of kernels.
+"""Packages with two plans: one that uses a vendor's library, and one of kernels only.
 
-The second stands in `<name>.c`, as the only plan of other packages does. The first has files of its
-own, which need no header of the library where the macro CLOPT_WITHOUT_... is defined.
+The second is in `<name>.c`, like the only plan of other packages. The first has files of its own,
+which do not need the library's header if the macro CLOPT_WITHOUT_... is defined.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ endif()
 
 
 class PackageOfTwo(Package):
-    """The files of a package that has two plans, the one with the library first."""
+    """The files of a package that has two plans; the plan with the library comes first."""
 
     @property
     def macro(self) -> str:
-        """It leaves the library out of the build."""
+        """The macro that excludes the library from the build."""
         return f"CLOPT_WITHOUT_{self.suffix.upper()}"
 
     def texts(self) -> dict[str, str]:
@@ -35,13 +35,13 @@ class PackageOfTwo(Package):
         }
 
     def values(self) -> dict[str, str]:
-        """What the templates name, where it is other than with one plan."""
+        """Return the placeholders' values, which partly differ from those of a single plan."""
         offload = self.offload
         assert offload, "the first plan has a library"
         values = super().values()
         program = f"{self.name}_kernels_plan"
         sizes = array(f"static const size_t {_ARENAS}", [f"{size}," for size in self.arenas])
-        both = "\n\n/* The arenas that do for both plans. */\n" + sizes if sizes else ""
+        both = "\n\n/* Arenas that suffice for both plans. */\n" + sizes if sizes else ""
         offload_values = self.offload_values(offload, _BOTH)
         return values | {
             "tables": (values["tables"] + both).rstrip("\n"),
@@ -70,7 +70,7 @@ class PackageOfTwo(Package):
         }
 
     def first_values(self) -> dict[str, str]:
-        """What the templates name in the files of the first plan."""
+        """Return the placeholders' values for the files of the first plan."""
         offload, plan = self.offload, self.plans[0]
         assert offload, "the first plan has a library"
         file = f"{self.name}_{self.suffix}"

@@ -1,6 +1,6 @@
 """The weights of a package: one file with a checksum, each constant at an aligned offset.
 
-`runtime/clopt_files.c` describes the format and reads it.
+`runtime/clopt_files.c` documents the format and reads it.
 """
 
 from __future__ import annotations
@@ -18,26 +18,26 @@ from ...weights import Weights
 ALIGNMENT = 64
 DIGEST_BYTES = 16
 TEXEL_BYTES = 16
-"""Of the largest texel. OpenCL has no empty images, so an empty one has a texel."""
+"""Bytes of the largest texel. OpenCL has no empty images, so an empty one gets one texel."""
 _VERSION = 1
 _HEADER = struct.Struct("<8sIIQII16s16x")
 
 
 @dataclass(frozen=True)
 class Constants:
-    """The constants of a weights file, its header aside."""
+    """The constants of a weights file, without its header."""
 
     payload: bytes
     offsets: dict[str, int]
-    """Where each array is in the file, by its key."""
+    """The byte offset of each array in the file, by its key."""
 
     @property
     def file_bytes(self) -> int:
-        """The size of the file."""
+        """The size of the file in bytes."""
         return _HEADER.size + len(self.payload)
 
     def file(self, digest: bytes) -> bytes:
-        """The file; `digest` ties it to the sources of its model."""
+        """Return the file; `digest` ties it to the sources of its model."""
         header = _HEADER.pack(
             b"CLOPTWTS",
             _VERSION,
@@ -51,9 +51,9 @@ class Constants:
 
 
 def gather(weights: Weights, keys: Iterable[str]) -> Constants:
-    """Return the arrays `keys` of `weights`; those with the same bytes lie at the same place.
+    """Gather the arrays `keys` of `weights`; arrays with equal bytes share one place.
 
-    An empty one has the bytes of a texel, which the image of an empty constant reads.
+    An empty array gets the bytes of one texel, which the image of an empty constant reads.
     """
     payload = bytearray()
     offsets: dict[str, int] = {}

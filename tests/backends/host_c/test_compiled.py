@@ -53,7 +53,7 @@ def test_digits(target: str, device: str, runtime: Sequence[Path], tmp_path: Pat
     x = np.random.default_rng(0).standard_normal((2, 1, 8, 8)).astype(np.float32)
     printed = check(model, [x], device, runtime, tmp_path / "net")
     if target:
-        views = "views of the arena" if has_image_views(device) else "objects of their own"
+        views = "views of the arena" if has_image_views(device) else "separate objects"
         assert f"images: {views}" in printed
     else:
         assert "images:" not in printed
@@ -171,13 +171,13 @@ def test_command_line_of_the_example(runtime: Sequence[Path], tmp_path: Path) ->
     """A mistake is one sentence and the exit code 1; --help names the plans."""
     clopt.compile(DIGITS, "generic", {"batch": 1}).save_c(tmp_path, "net")
     program = link(tmp_path, runtime)
-    assert "--plan NAME           take this plan alone; this package has kernels\n" in run(
+    assert "--plan NAME           use only this plan; this package has kernels\n" in run(
         program, "--help"
     )
     device = ["--weights", str(tmp_path / "weights.bin")]
     for words, said in {
-        ("--repeat", "foo"): '--repeat takes a whole number from 0, not "foo".',
-        ("--repeat", "2x"): '--repeat takes a whole number from 0, not "2x".',
+        ("--repeat", "foo"): '--repeat needs a whole number from 0, not "foo".',
+        ("--repeat", "2x"): '--repeat needs a whole number from 0, not "2x".',
         ("--offload-version", "-1"): '--offload-version takes a whole number from 0, not "-1".',
         ("--repeat",): "--repeat needs a value; --help shows the options.",
         ("--colour",): "There is no option --colour; --help shows the options.",

@@ -199,7 +199,7 @@ def test_models_by_the_names_of_files(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("name", ["main", "math", "cl_x", "CLOPT", "pthread_key", "timer", "ALL"])
 def test_names_of_models_that_are_taken(name: str) -> None:
-    with pytest.raises(CloptError, match=f'A model cannot have the name "{name}"; give it another'):
+    with pytest.raises(CloptError, match=f'A model cannot have the reserved name "{name}"; choose'):
         check_model_name(name)
 
 
