@@ -25,7 +25,7 @@ class Row:
     dialect: str
     """Its dialect, a `Dialect` with an `OffloadGraphOp` and an `OffloadCallOp`."""
     facts: str
-    """Its facts of a target: a `dialects.facts.AcceleratorFacts`."""
+    """Its facts of a target: a `machine.accelerator.AcceleratorFacts`."""
     offers: str
     """Its side of `nn-choose`: a `passes.nn.offload.accelerator.Accelerator`; empty if other
     programs write its graphs."""

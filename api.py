@@ -32,8 +32,9 @@ from .tensor_info import TensorInfo
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from .dialects.cl.target import Fact, Target
     from .frontends.onnx.importer import ModelProto
+    from .machine.facts import Fact
+    from .machine.target import Target
     from .weights import Weights
 
 __all__ = [

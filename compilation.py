@@ -21,12 +21,10 @@ from .backends.pyopencl_runtime import Device
 from .backends.pyopencl_runtime.calibration import start_live_target
 from .backends.pyopencl_runtime.library_runtime import LibraryRuntime
 from .backends.saved_model import Plan
-from .backends.targets import TargetChoice, change_facts
 from .compiled_model import CompiledModel, make_model
 from .context import CloptContext, explaining, weights_of
 from .dialects import nn
 from .dialects.cl import ProgramOp, Target, set_target, target_of
-from .dialects.cl.target import fact_types
 from .errors import CloptError
 from .formats import format_of
 from .messages.arguments import check_keywords, check_type, checked_dims
@@ -34,6 +32,7 @@ from .messages.sentences import reason_of
 from .messages.source import Source, SourceModule
 from .messages.stages import stage
 from .options import CompileOptions, Place, Quantization
+from .targets import TargetChoice, change_facts, fact_types, needs_shifts, with_facts
 from .universe import frontend
 from .weights import Weights
 
@@ -61,7 +60,7 @@ def compile_model(
         module = read_module(model, checked_dims(options.dims), ctx)
     described = change_facts(target(), options.facts)
     asked = options.quantization
-    report = _quantize(module, ctx, asked, described.needs_shifts, place, use_cache)
+    report = _quantize(module, ctx, asked, needs_shifts(described), place, use_cache)
     set_target(module, described)
     _mark_images(module, ctx, options.images)
     kernels = module.clone() if options.fallback else None
@@ -128,7 +127,7 @@ def _with_stand_ins(described: Target, options: CompileOptions) -> Target:
     """The target with facts of the libraries that compute in place of the device's."""
     for name, library in options.accelerators.items():
         runtime: LibraryRuntime = accelerators()[name].load("runtime")()
-        described = described.with_facts(runtime.stand_in_facts(library, described))
+        described = with_facts(described, runtime.stand_in_facts(library, described))
     return described
 
 

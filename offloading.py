@@ -8,11 +8,11 @@ from xdsl.dialects.builtin import ModuleOp
 
 from .accelerators import Row, accelerators
 from .backends.host_calls import CommandCalls, host_function
-from .backends.targets import TargetChoice
 from .context import CloptContext, explaining
 from .dialects.cl import Target, set_target
 from .errors import CloptError
 from .messages.sentences import did_you_mean
+from .targets import TargetChoice, with_facts
 from .weights import Weights
 
 if TYPE_CHECKING:
@@ -76,8 +76,8 @@ def partition_for(
     offers: Accelerator = row.load("offers")()
     if absence := offers.absence(described):
         raise CloptError(absence)
-    if described.fact(accelerator) == "off":
-        described = described.with_facts({accelerator: "prefer"})
+    if dict(described.accelerators).get(accelerator, "off") == "off":
+        described = with_facts(described, {accelerator: "prefer"})
     module = module.clone()
     set_target(module, described)
     ctx = CloptContext(weights=Weights() if weights is None else weights)

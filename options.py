@@ -23,7 +23,8 @@ from .messages.arguments import check_type
 if TYPE_CHECKING:
     from .backends.pyopencl_runtime import DeviceMemory
     from .backends.pyopencl_runtime.arrays import Array
-    from .dialects.cl.target import Fact, Target
+    from .machine.facts import Fact
+    from .machine.target import Target
     from .weights import Weights
 
 A_DEVICE = "a part of its name, its number in clopt.list_devices(), or an entry of it"

@@ -11,7 +11,6 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipelineCallbackType
 from xdsl.utils.exceptions import VerifyException
 
-from .backends.targets import TargetChoice
 from .context import CloptContext, explaining, weights_of
 from .dialects.cl import Target, set_target, target_of
 from .dialects.nn import set_module_weights
@@ -21,6 +20,7 @@ from .messages.arguments import check_type, type_name
 from .messages.source import Source, SourceModule
 from .passes.pipeline_text import parse_passes
 from .passes.pipelines import apply_within
+from .targets import TargetChoice
 from .universe import with_all_packages
 from .weights import Weights
 

@@ -4,6 +4,7 @@ from setuptools import find_packages, setup
 from setuptools.command.build_py import build_py
 
 ROOMS = [
+    "machine*",
     "dialects*",
     "passes*",
     "backends*",

@@ -19,7 +19,6 @@ from clopt.backends.opencl_c import emit
 from clopt.backends.opencl_c.printer import KernelPrinter
 from clopt.backends.opencl_c.values import Block, CountedLoop, If
 from clopt.backends.programs import program_of
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import cl, nn, tir
 from clopt.frontends.onnx import import_onnx
@@ -34,6 +33,7 @@ from clopt.passes.tir.rules.space import Params
 from clopt.passes.tir.rules.stages import is_naive
 from clopt.passes.tir.work import kernel_work
 from clopt.reports.commands import title
+from clopt.targets import load_target
 
 _NEVER_IDLE = {"compute_units": 1, "two_waves_cost": 1.0, "one_wave_cost": 1.0}
 _DIRECT = (nn.ConvolutionOp, nn.MatmulOp)

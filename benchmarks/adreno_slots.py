@@ -30,8 +30,8 @@ from adreno_model import Kernel, comparison, kernels_of
 from adreno_tool import MISSING, Tool
 from provenance import commit
 
-from clopt.backends.targets import load_target
 from clopt.passes.nn.mixed_precision import PRECISIONS
+from clopt.targets import load_target
 
 ROOT = Path(__file__).resolve().parents[1]
 STORE = "benchmarks/results/adreno_slots.json"
@@ -274,7 +274,10 @@ def model(results: Mapping[str, Result], names: Sequence[str], gpus: Sequence[st
             if row.multiply_adds and row.nodes[0] in network.work
         )
     targets = {gpu: load_target(f"adreno-{gpu}") for gpu in gpus}
-    facts = {gpu: (target.access_cost, target.result_cost) for gpu, target in targets.items()}
+    facts = {
+        gpu: (target.machine.access_cost, target.machine.result_cost)
+        for gpu, target in targets.items()
+    }
     print(*comparison(kernels), "", *fitted(samples, facts), sep="\n")
 
 

@@ -19,7 +19,7 @@ from rich.table import Table
 
 import clopt
 from clopt.backends.pyopencl_runtime import find_device, live_target
-from clopt.backends.targets import TargetChoice
+from clopt.targets import TargetChoice
 
 SECONDS = 0.02
 """A sample repeats its run for at least so long."""

@@ -18,7 +18,6 @@ from pathlib import Path
 import models
 from provenance import measured
 
-from clopt.backends.targets import TargetChoice
 from clopt.context import CloptContext
 from clopt.dialects import clml
 from clopt.dialects.cl import Target, set_target
@@ -27,6 +26,7 @@ from clopt.passes.nn.choose import NNChoosePass, choose
 from clopt.passes.nn.mixed_precision import NNMixedPrecisionPass
 from clopt.passes.nn.offload.partition import NodePlacement, Partition
 from clopt.passes.pipelines import PRECISION, SIMPLIFY
+from clopt.targets import TargetChoice
 
 CLASSIFIERS = (
     "mobilenet_v1",

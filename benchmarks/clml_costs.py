@@ -39,6 +39,7 @@ from clopt.passes.nn.clml.accelerator import CLML
 from clopt.passes.nn.clml.cost import RATES, CommandCosts, CommandWork, work_of_command
 from clopt.passes.nn.offload.chooser import Chooser
 from clopt.passes.pipelines import run_pipeline
+from clopt.targets import with_facts
 
 FACTS = (*RATES.values(), "clml_bandwidth", "clml_launch_microseconds")
 _LINE = re.compile(r"^ *([\d.]+) ms  (?!in all$)\S+ +.+$", re.MULTILINE)
@@ -279,8 +280,8 @@ def main() -> int:
         return 0
     source = OnDevice(options) if options.read is None else FromFiles(options)
     samples, scale, target = measure(source, cases)
-    facts = scaled(fit(samples, target.compute_units), scale)
-    measured = target.with_facts({fact: min(value, 1e6) for fact, value in facts.items()})
+    facts = scaled(fit(samples, target.device.compute_units), scale)
+    measured = with_facts(target, {fact: min(value, 1e6) for fact, value in facts.items()})
     report(samples, measured, scale)
     text = toml(facts, options.device or target.name, scale)
     if options.output is None:

@@ -36,7 +36,6 @@ from xdsl.dialects.func import FuncOp
 import clopt
 from clopt.backends.opencl_c import emit
 from clopt.backends.pyopencl_runtime import CExecutable
-from clopt.backends.targets import TargetChoice
 from clopt.context import CloptContext
 from clopt.dialects.cl import EnqueueCopyOp, EnqueueKernelOp, EnqueueOffloadOp, Target, set_target
 from clopt.frontends.onnx import import_onnx
@@ -47,6 +46,7 @@ from clopt.passes.nn.mixed_precision import NNMixedPrecisionPass
 from clopt.passes.nn.offload.matches import Matches
 from clopt.passes.nn.offload.partition import Partition
 from clopt.passes.pipelines import PIPELINES
+from clopt.targets import TargetChoice
 from clopt.weights import Weights
 
 MODES = {

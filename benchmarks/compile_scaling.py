@@ -25,11 +25,11 @@ from rich.console import Console
 from rich.table import Table
 
 from clopt.backends.opencl_c import emit
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects.cl import set_target, target_of
 from clopt.frontends.onnx import import_onnx
 from clopt.passes.pipelines import PIPELINES
+from clopt.targets import load_target
 
 HERE = Path(__file__).resolve().parent
 LIMIT_SECONDS = 5.0

@@ -18,7 +18,6 @@ import models
 from rich.console import Console
 from rich.table import Table
 
-from clopt.backends.targets import TargetChoice
 from clopt.context import CloptContext
 from clopt.dialects import nn
 from clopt.dialects.cl import Target, set_target
@@ -27,6 +26,7 @@ from clopt.passes.nn.choose import NNChoosePass
 from clopt.passes.nn.fold_relayouts import NNFoldRelayoutsPass
 from clopt.passes.nn.layout.explain import layout_text, layout_transforms
 from clopt.passes.pipelines import FUSE, SIMPLIFY
+from clopt.targets import TargetChoice
 
 NAMES = (
     "mobilenet_v1",

@@ -20,12 +20,12 @@ from rich.console import Console
 from rich.table import Table
 
 from clopt.backends.programs import program_of
-from clopt.backends.targets import TargetChoice
 from clopt.context import CloptContext
 from clopt.dialects.cl import Target, set_target
 from clopt.frontends.onnx import import_onnx
 from clopt.passes.pipelines import PIPELINES
 from clopt.reports.memory import MemoryReport, memory_report
+from clopt.targets import TargetChoice
 
 HERE = Path(__file__).resolve().parent
 AVX512 = "vector_width=16 vector_registers=32"

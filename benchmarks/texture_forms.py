@@ -32,13 +32,13 @@ from xdsl.dialects.builtin import ModuleOp
 
 import clopt
 from clopt.backends.pyopencl_runtime import Device, find_device, target_for
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import nn
 from clopt.dialects.cl import Target, set_target
 from clopt.frontends.onnx import import_onnx
 from clopt.passes.nn.layout.candidates import is_texture
 from clopt.passes.pipelines import run_pipeline
+from clopt.targets import load_target
 from clopt.weights import Weights
 
 NO_IMAGE = dict.fromkeys(

@@ -10,9 +10,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from clopt.backends.targets import load_target
 from clopt.passes.tir.tuning_database import Device, TuningDatabase
 from clopt.passes.tir.tuning_record import Record, facts_that_count
+from clopt.targets import load_target
 from clopt.tuning import records
 
 T = TypeVar("T")

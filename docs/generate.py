@@ -27,11 +27,12 @@ from xdsl.passes import PassOptionInfo, get_pass_option_infos
 from xdsl.xdsl_opt_main import xDSLOptMain
 
 from clopt.accelerators import ACCELERATORS
-from clopt.backends.targets import load_target, target_names
 from clopt.description import json_schema
-from clopt.dialects.cl import Target
-from clopt.dialects.cl.soc_names import SOC_NAMES
+from clopt.machine.facts import declarations, defaults
+from clopt.machine.soc_names import SOC_NAMES
+from clopt.machine.target import PARTS
 from clopt.passes.pipelines import PIPELINES
+from clopt.targets import load_target, target_names
 from clopt.tools.opt import main as clopt_main
 from clopt.universe import CLOPT_UNIVERSE, PASSES
 
@@ -132,10 +133,16 @@ def targets_page() -> str:
     """docs/targets.md"""
     parts = ["# The targets\n", f"{NOTICE}\n"]
     parts += ["[Choosing one, changing its facts, adding one](extend/add-a-device.md).\n"]
-    columns = ["device_type", "compute_units", "registers", "fp16", "image_cost", "uses_textures"]
-    parts += [f"| target | {' | '.join(columns)} |", "|---" * (len(columns) + 1) + "|"]
+    columns = ["device_type", "compute_units", "registers", "fp16", "image_cost"]
+    parts += [
+        f"| target | {' | '.join(columns)} | uses_textures |",
+        "|---" * (len(columns) + 2) + "|",
+    ]
     for name in target_names():
-        facts = (_toml(getattr(load_target(name), column)) for column in columns)
+        target = load_target(name)
+        facts = (
+            _toml(value) for value in (*(target.facts[c] for c in columns), target.uses_textures)
+        )
         parts += [f"| `{name}` | {' | '.join(facts)} |"]
     parts += ["", "`uses_textures` is what `texture=auto` comes to.\n", "## Phones and boards\n"]
     parts += ["The name of an SoC means the target of its GPU: `--target snapdragon-8-gen-2`.\n"]
@@ -144,16 +151,18 @@ def targets_page() -> str:
         f"| `{name}` | {', '.join(f'`{soc}`' for soc in socs)} |"
         for name, socs in SOC_NAMES.items()
     ]
-    parts += ["", "## Facts\n"]
-    parts += ["| fact | unless given | meaning |", "|---|---|---|"]
-    classes = (Target, *(row.load("facts") for row in ACCELERATORS.values()))
-    parts += [
-        f"| `{name}` | {_toml(getattr(each, name))} | {doc} |"
-        for each in classes
-        for name, doc in _facts(each)
-        if name != "accelerators"
-    ]
-    return "\n".join(parts) + "\n"
+    parts += ["", "## Facts\n", "A file of a target has a table for each part.\n"]
+    tables = PARTS | {name: row.load("facts") for name, row in ACCELERATORS.items()}
+    for part, table in tables.items():
+        parts += [f"### `[{part}]`\n", f"{inspect.getdoc(table)}\n"]
+        parts += ["| fact | unit | unless given | meaning |", "|---|---|---|---|"]
+        units = {name: fact.unit for name, fact in declarations(table).items()}
+        parts += [
+            f"| `{name}` | {units[name]} | {_toml(defaults(table)[name])} | {doc} |"
+            for name, doc in _facts(table)
+        ]
+        parts += [""]
+    return "\n".join(parts)
 
 
 def _facts(facts: type) -> Iterator[tuple[str, str]]:

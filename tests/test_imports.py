@@ -14,7 +14,7 @@ from support import processes
 ROOT = Path(__file__).parents[1]
 # From the bottom to the top.
 ROOMS = (
-    *("messages", "files", "dialects", "passes", "backends"),
+    *("messages", "machine", "files", "dialects", "passes", "backends"),
     *("frontends", "reports", "tuning", "tools"),
 )
 
@@ -23,6 +23,11 @@ FORBIDDEN_ROOMS = {room: set(ROOMS[i + 1 :]) for i, room in enumerate(ROOMS)}
 FORBIDDEN_ROOMS["backends"] |= {"passes"}
 FORBIDDEN_ROOMS["frontends"] |= {"passes", "backends"}
 FORBIDDEN_ROOMS["reports"] |= {"backends", "frontends"}
+
+# Modules of the root that look up what is installed; the lowest rooms know no registry.
+REGISTRIES = {"accelerators", "plugins", "targets", "universe"}
+FORBIDDEN_ROOMS["dialects"] |= REGISTRIES
+FORBIDDEN_ROOMS["machine"] |= REGISTRIES
 
 # The exception: a dialect's hook for canonicalisation finds its patterns there, when it is called.
 EXEMPT = {"dialects": ("clopt", "passes", "nn", "canonicalization")}

@@ -249,7 +249,7 @@ class CloptMain(xDSLOptMain):
 
         module = source.module
         known = remarks_of(module)
-        self._set_target(module)
+        self._set_target(module, piece.source)
         try:
             with explaining(self.context):
                 apply_within(
@@ -277,13 +277,19 @@ class CloptMain(xDSLOptMain):
                 raise
             raise blame(running, error) from None
 
-    def _set_target(self, module: ModuleOp) -> None:
-        if self.args.device_target:
-            from ..backends.targets import TargetChoice
-            from ..dialects.cl.target_attr import set_target, target_of
+    def _set_target(self, module: ModuleOp, source: Source) -> None:
+        """Set the target that the user names, or check the accelerators' facts of the module's."""
+        from ..dialects.cl.target_attr import ATTRIBUTE_NAME, set_target, target_of
+        from ..targets import TargetChoice, change_facts
 
+        if self.args.device_target:
             choice = TargetChoice.parse(self.args.device_target)
             set_target(module, choice.load() or choice.change(target_of(module)))
+        elif ATTRIBUTE_NAME in module.attributes:
+            try:
+                change_facts(target_of(module), {})
+            except CloptError as error:
+                raise SourceError(source, None, str(error)) from error
 
     def _print(self, module: ModuleOp) -> str:
         if self.args.target != "mlir":

@@ -75,7 +75,7 @@ class Measured:
     def microseconds(self, target: cl.Target) -> float:
         """Return the time of all launches, none with a fault, and the overhead of further ones."""
         further = sum(self.launches) - 1
-        return self._sum(lambda result: 1.0) + further * target.launch_microseconds
+        return self._sum(lambda result: 1.0) + further * target.machine.launch_microseconds
 
     @property
     def noise(self) -> float:

@@ -96,7 +96,7 @@ class Runs:
     @property
     def resource(self) -> str:
         """The resource that it needs alone: see `Turns.alone`."""
-        is_cpu = cl.target_of(self._model.module).device_type == "cpu"
+        is_cpu = cl.target_of(self._model.module).device.device_type == "cpu"
         return CPU if is_cpu else self._model.device_name
 
     def take(self) -> None:

@@ -70,7 +70,10 @@ def _records(pair: Pair, usual: Runs, other: Runs, journal: DatabaseJournal) -> 
     ways = {JOINED: joined_runs, APART: apart_runs}
     return [
         records.record_of_fusion(
-            pair, way, runs.together([joined, *parts], target.launch_microseconds), journal.device
+            pair,
+            way,
+            runs.together([joined, *parts], target.machine.launch_microseconds),
+            journal.device,
         )
         for way, runs in ways.items()
     ]

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
-from ..dialects.cl.target import Fact
+from ..machine.facts import Fact
 from ..passes.tir.tuning_database import is_current, latest
 from ..passes.tir.tuning_record import Record
 from .records import WHOLE_NETWORK, merge

@@ -202,7 +202,7 @@ class OpenCLInstrument(MeasuringInstrument):
         )
 
     def resource(self, task: Task) -> str:
-        return CPU if task.target.device_type == "cpu" else self.device().name
+        return CPU if task.target.device.device_type == "cpu" else self.device().name
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,6 @@ from xdsl.passes import ModulePass
 
 from ..api import compile as compile_model
 from ..backends.pyopencl_runtime import find_device, live_target
-from ..backends.targets import TargetChoice
 from ..compilation import read_module
 from ..compiled_model import CompiledModel
 from ..context import CloptContext
@@ -25,6 +24,7 @@ from ..passes.pipelines import Tuning, run_pipeline
 from ..passes.tir.join_strips import TIRJoinStripsPass
 from ..passes.tir.tuned_joins import Pair
 from ..passes.tir.tuning_database import Device, TuningDatabase
+from ..targets import TargetChoice
 from .forms import Forms
 from .fusion import pairs_of, tasks_in_fusions
 from .layouts import Networks

@@ -181,7 +181,7 @@ class Session:
         open_ = [search for search in self.searches if not search.is_over]
         pace = self._pace()
         for search in sorted(open_, key=lambda search: _hope(search, pace), reverse=True):
-            rival = _rival(search, in_turns=search.task.target.device_type == "cpu")
+            rival = _rival(search, in_turns=search.task.target.device.device_type == "cpu")
             plans = [each.plan for each in search.generation(_GENERATION)]
             found.append((search, [Trial(search.task, plan, _RUNS, rival) for plan in plans]))
             wanted -= len(plans)

@@ -10,9 +10,10 @@ from functools import cache
 from pathlib import Path
 from typing import ClassVar
 
-from ...dialects.cl.target import Fact, Target
 from ...dialects.clml.facts import NEWEST, CLMLFacts
 from ...errors import CloptError, UnavailableError
+from ...machine.facts import Fact
+from ...machine.target import Target
 from ..pyopencl_runtime.devices import Device
 from ..pyopencl_runtime.library_runtime import LibraryRuntime, Sdk
 from ..pyopencl_runtime.loader import share_opencl

@@ -15,9 +15,9 @@ from xdsl.ir import Block as IRBlock
 from xdsl.ir import Operation, SSAValue
 
 from ...dialects import tir
-from ...dialects.cl.target import Target
 from ...dialects.tir.affine import Linear
 from ...errors import CloptError
+from ...machine.target import Target
 from .conditionals import Conditionals
 from .expressions import Expressions
 from .guards import Guards

@@ -5,8 +5,8 @@ from __future__ import annotations
 from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects import nn, tir
-from ...dialects.cl.target import Target
 from ...errors import CloptError
+from ...machine.target import Target
 from .functions import definition
 from .functions.dots import KHR_DOT
 from .functions.trigonometric import COS, SIN, TAN

@@ -9,9 +9,9 @@ from xdsl.dialects.builtin import FixedBitwidthType, MemRefType
 from xdsl.ir import Attribute, SSAValue
 
 from ...dialects import tir
-from ...dialects.cl.target import Target
 from ...dialects.tir.affine import Linear
 from ...errors import CloptError
+from ...machine.target import Target
 from .expressions import Expressions
 from .index import constant, constant_of
 from .storage import VECTOR_WIDTHS, RegisterFile, Storages, layout_of, memref_type, scope_of

@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import FloatAttr, IntegerAttr
 from xdsl.ir import Attribute, Operation
 
 from ...dialects import tir
-from ...dialects.cl.target import Target
 from ...errors import CloptError
+from ...machine.target import Target
 from .builtins import (
     BOOL_OPERATORS,
     CALLS,
@@ -79,7 +79,7 @@ class Operations:
         if (function := FUNCTIONS.get(name)) is not None:
             return self._call(function, operands)
         if name in NAN_PROPAGATING:
-            if self.target.fmax and may_lose_nan(op):
+            if self.target.compiler.fmax and may_lose_nan(op):
                 return self._call(FUNCTIONS[NUMBERS_ONLY[name]], operands)
             return self._nan_propagating(NAN_PROPAGATING[name], *operands)
         raise CloptError(f"OpenCL C has no {name}: lower it before the kernel is printed")
@@ -179,12 +179,12 @@ class Operations:
     def dot(self, total: Node, a: Node, b: Node) -> Node:
         """Return `total` plus the four products of the bytes of `a` and `b`."""
         widest = self._widest((total, a, b))
-        name = dots.function_of(self.target.dot_product, widest.width)
+        name = dots.function_of(self.target.compiler.dot_product, widest.width)
         return self.ex.call(name, widest, (total, a, b))
 
     def _quotient(self, op: Operation, operands: Sequence[Node]) -> Node:
         ex, (a, b) = self.ex, operands
-        if self.target.correctly_rounded_division or not must_round(op, self.target):
+        if self.target.device.correctly_rounded_division or not must_round(op, self.target):
             if self._serves_lanes(b, operands):
                 # The reciprocal of a uniform divisor can be hoisted out of loops.
                 return ex.binary("*", a, ex.binary("/", ex.constant(1.0, b.ctype), b))
@@ -196,32 +196,36 @@ class Operations:
     def _serves_lanes(self, divisor: Node, operands: Sequence[Node]) -> bool:
         """Return whether one float reciprocal for all lanes replaces a division per lane."""
         return (
-            self.target.arithmetic_functions
+            self.target.compiler.arithmetic_functions
             and divisor.kind != "constant"
             and divisor.ctype.base == "float"
             and divisor.ctype.width < self._widest(operands).width
         )
 
     def _root(self, op: Operation, operands: Sequence[Node]) -> Node:
-        is_native = self.target.correctly_rounded_division or not must_round(op, self.target)
+        is_native = self.target.device.correctly_rounded_division or not must_round(op, self.target)
         return self.ex.call("sqrt" if is_native else SQRT, operands[0].ctype, operands)
 
     def _exponential(self, op: Operation, operands: Sequence[Node]) -> Node:
         ctype, name = operands[0].ctype, "exp"
-        if ctype.base == "float" and self.target.device_type == "cpu":
+        if ctype.base == "float" and self.target.device.device_type == "cpu":
             name = EXP
-        elif ctype.base == "float" and self.target.arithmetic_functions:
+        elif ctype.base == "float" and self.target.compiler.arithmetic_functions:
             name = SHORT_EXP
         return self.ex.call(name, ctype, operands)
 
     def _trigonometric(self, builtin: str, ours: str, operands: Sequence[Node]) -> Node:
         ctype = operands[0].ctype
-        is_ours = ctype.base == "float" and self.target.device_type == "cpu" and self.target.fp64
+        is_ours = (
+            ctype.base == "float"
+            and self.target.device.device_type == "cpu"
+            and self.target.device.fp64
+        )
         return self.ex.call(ours if is_ours else builtin, ctype, operands)
 
     def _hyperbolic_tangent(self, op: Operation, operands: Sequence[Node]) -> Node:
         ctype = operands[0].ctype
-        is_ours = ctype.base == "float" and self.target.device_type == "cpu"
+        is_ours = ctype.base == "float" and self.target.device.device_type == "cpu"
         return self.ex.call(TANH if is_ours else "tanh", ctype, operands)
 
     def _bitcast(self, op: Operation, operands: Sequence[Node]) -> Node:

@@ -9,9 +9,10 @@ from textwrap import wrap
 from xdsl.ir.affine import AffineBinaryOpKind
 
 from ...dialects import tir
-from ...dialects.cl.target import Target
 from ...dialects.tir.affine import Linear
 from ...errors import CloptError
+from ...machine.target import Target
+from ...targets import multiplies_bytes
 from .build import KernelBuilder
 from .functions import is_function, widest_call
 from .functions.rounding import remark
@@ -64,12 +65,12 @@ class KernelPrinter:
         self.placement = Placement(self.builder.graph)
         self.texts = Texts(
             self.builder.space,
-            mad=target.mad,
-            select=target.select,
+            mad=target.compiler.mad,
+            select=target.compiler.select,
             wide=tuple(_wide_spaces(target)),
             # PoCL 3.1 splits a store of a vector of bytes into single bytes, so it is printed as
             # ints.
-            ints_of_bytes=target.multiplies_bytes and target.device_type == "cpu",
+            ints_of_bytes=multiplies_bytes(target) and target.device.device_type == "cpu",
         )
         self.names = NameScopes()
         self.lines: list[str] = []
@@ -331,9 +332,9 @@ class KernelPrinter:
 
 def _wide_spaces(target: Target) -> Iterator[str]:
     """Yield the address spaces in which aligned vectors are accessed through vector pointers."""
-    if target.wide_accesses:
+    if target.compiler.wide_accesses:
         yield "global"
-        if target.wide_local:
+        if target.compiler.wide_local:
             yield "local"
 
 

@@ -16,9 +16,9 @@ from xdsl.dialects.builtin import Float16Type, IntegerType, Signedness
 from xdsl.ir import SSAValue
 
 from ...dialects import tir
-from ...dialects.cl.target import Target
 from ...dialects.tir.affine import Linear
 from ...errors import CloptError
+from ...machine.target import Target
 from .builtins import Sign
 from .coordinates import Coordinates
 from .expressions import Expressions
@@ -78,8 +78,8 @@ class Texels:
     def check_limits(self, parameters: Sequence[Array | Texture]) -> None:
         """Raise CloptError if the kernel has more image parameters than the target allows."""
         for written, limit, fallback in (
-            (False, self.target.max_read_images, _READ_IMAGES),
-            (True, self.target.max_write_images, _WRITE_IMAGES),
+            (False, self.target.device.max_read_images, _READ_IMAGES),
+            (True, self.target.device.max_write_images, _WRITE_IMAGES),
         ):
             count = sum(isinstance(p, Texture) and p.written is written for p in parameters)
             if count > (limit or fallback):
@@ -137,7 +137,7 @@ class Texels:
             return self._sample_clamped(texture, coords[0])
         if border and kind is tir.ImageKind.Array2D:
             coords = self._layer_outside(texture, coords)
-        as_floats = border and self.target.float_coordinates
+        as_floats = border and self.target.compiler.float_coordinates
         operands = (self.coordinates.floats if as_floats else self.coordinates)(coords)
         if border:
             operands.append(self._sampler)
@@ -178,7 +178,7 @@ class Texels:
                 unsigned = type_.signedness.data is Signedness.UNSIGNED
                 return CType("uint" if unsigned else "int", tir.TEXEL)
             case _:
-                half = element.base == "half" and self.target.read_imageh
+                half = element.base == "half" and self.target.device.read_imageh
                 return CType("half" if half else "float", tir.TEXEL)
 
     def _as_element(self, texel: Node, ctype: CType) -> Node:

@@ -15,8 +15,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute
 
-from ...dialects.cl.target import Target
 from ...errors import CloptError
+from ...machine.target import Target
 
 INTEGERS = {8: "char", 16: "short", 32: "int", 64: "long"}
 """The signed C type by number of bits; the unsigned type has the prefix `u`."""
@@ -107,9 +107,9 @@ def value_type(attr: Attribute, target: Target) -> CType:
         case Float32Type():
             return CType("float")
         case Float16Type():
-            return CType("half" if target.fp16 else "float")
+            return CType("half" if target.device.fp16 else "float")
         case Float64Type():
-            if not target.fp64:
+            if not target.device.fp64:
                 raise CloptError(
                     f"the target {target.name} has no double precision: "
                     "cast the f64 tensors of the model to f32"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING
 
@@ -12,12 +12,14 @@ import pyopencl as cl
 
 from ...accelerators import accelerators
 from ...errors import CloptError
+from ...targets import load_target, target_names, with_facts
 from .environment import check_process, environment_of_runtimes
 from .pitch import image_pitch_alignment
 from .system import has_avx512
 
 if TYPE_CHECKING:
-    from ...dialects.cl.target import Target
+    from ...machine.facts import Fact
+    from ...machine.target import Target
 
 AVX512_REGISTERS = 32
 """Vector registers of processors with AVX-512; narrower vectors can use all of them, too."""
@@ -143,18 +145,15 @@ def target_for(device: Device, family: Target | None = None) -> Target:
 
     By default, the family is the one that the device is known to belong to.
     """
-    from ..targets import load_target
-
     handle = device.handle
     extensions = handle.extensions.split()
     images = bool(handle.image_support)
     pitch = pitch_alignment(device, _TEXEL_BYTES)
     if family is None:
         family = load_target(family_of(device))
-        if family.device_type == "cpu" and has_avx512():
-            family = replace(family, vector_registers=AVX512_REGISTERS)
-    target = replace(
-        family,
+        if family.device.device_type == "cpu" and has_avx512():
+            family = family.with_facts({"vector_registers": AVX512_REGISTERS})
+    reported: dict[str, Fact] = dict(
         compute_units=max(1, handle.max_compute_units),
         max_alloc_bytes=handle.max_mem_alloc_size,
         max_work_group_size=max(1, handle.max_work_group_size),
@@ -175,13 +174,13 @@ def target_for(device: Device, family: Target | None = None) -> Target:
         image_from_buffer=images and pitch > 0,
         image_pitch_alignment_bytes=pitch,
         image_base_alignment_bytes=max(
-            family.image_base_alignment_bytes, handle.mem_base_addr_align // 8
+            family.device.image_base_alignment_bytes, handle.mem_base_addr_align // 8
         ),
     )
     for row in accelerators().values():
         if row.runtime:
-            target = target.with_facts(row.load("runtime")().facts(device))
-    return target
+            reported |= row.load("runtime")().facts(device)
+    return with_facts(family, reported)
 
 
 def has_dots(device: Device, way: str) -> bool:
@@ -202,8 +201,8 @@ _DP4A = 6, 1
 
 def _dot_product(device: Device, family: Target) -> str:
     """Return the family's `dot_product`, or `off` if the device does not support it."""
-    has_it = family.dot_product not in ("ptx", "khr") or has_dots(device, family.dot_product)
-    return family.dot_product if has_it else "off"
+    way = family.compiler.dot_product
+    return way if way not in ("ptx", "khr") or has_dots(device, way) else "off"
 
 
 def pitch_alignment(device: Device, texel_bytes: int) -> int:
@@ -225,8 +224,6 @@ _TEXEL_BYTES = 16  # bytes of the largest texel (4 floats), so that a target's p
 
 def _adreno_models() -> list[tuple[str, str, str]]:
     """Return rows for targets such as `adreno-740`, followed by families such as `adreno-7xx`."""
-    from ..targets import target_names
-
     prefix = "adreno-"
     models = [name.removeprefix(prefix) for name in target_names() if name.startswith(prefix)]
     models.sort(key=lambda model: "xx" in model)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from ...dialects import tir
     from ...dialects.cl.kernels import Kernel
-    from ...dialects.cl.target import Target
+    from ...machine.target import Target
 
 _OBJECT_TYPES = {
     "image1d_buffer": cl.mem_object_type.IMAGE1D_BUFFER,

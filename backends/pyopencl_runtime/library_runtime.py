@@ -7,7 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
-from ...dialects.cl.target import Fact, Target
+from ...machine.facts import Fact
+from ...machine.target import Target
 
 if TYPE_CHECKING:
     from .devices import Device

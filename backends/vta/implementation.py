@@ -67,6 +67,6 @@ def implementation_of(target: Target) -> Implementation:
 def form_for(target: Target) -> CoreForm:
     """Return the form of the core on a target; by default a binary has one lane."""
     facts = VTAFacts.of(target)
-    suited = 1 if target.device_type == "cpu" or facts.vta_program else _GPU_LANES
+    suited = 1 if target.device.device_type == "cpu" or facts.vta_program else _GPU_LANES
     lanes = facts.vta_core_lanes or suited
     return CoreForm(lanes=lanes, vector=16 if lanes == 1 else 1)

@@ -2,6 +2,7 @@
 
 from xdsl.ir import Dialect
 
+from ...machine.target import Target
 from .commands import ONE_COMMAND, Access, Command, access, commands, enqueued, is_offloaded
 from .enqueue_offload import EnqueueOffloadOp
 from .image_pool import image_objects
@@ -21,7 +22,6 @@ from .ops import (
 from .placement import Extent, Part, extent, parts, roots
 from .program import Port, ProgramOp
 from .run import RunOp
-from .target import Target
 from .target_attr import TargetAttr, set_target, target_of
 
 __all__ = [

@@ -9,8 +9,8 @@ from xdsl.dialects.builtin import Float16Type, MemRefType
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
+from ...machine.target import Target
 from .. import tir
-from .target import Target
 
 _REMEDY = "give the value another layout, or keep it in a buffer"
 
@@ -29,8 +29,12 @@ def is_over_buffer(type_: Attribute) -> bool:
 def image_limits(image: tir.Image, target: Target) -> tuple[int, ...]:
     """The greatest extents, x first, that `target` has for images of this kind."""
     if image.kind is tir.ImageKind.Buffer:
-        return (target.max_image_buffer_texels,)
-    limits = (target.max_image_width, target.max_image_height, target.max_image_layers)
+        return (target.device.max_image_buffer_texels,)
+    limits = (
+        target.device.max_image_width,
+        target.device.max_image_height,
+        target.device.max_image_layers,
+    )
     return limits[: len(image.extents)]
 
 
@@ -39,7 +43,7 @@ def verify_image(label: str, type_: Attribute, target: Target) -> None:
     image = image_of(type_)
     if image is None:
         return
-    if not target.images:
+    if not target.device.images:
         raise VerifyException(
             f"{label} is an image, but {target.name} has none; compile with texture=off"
         )
@@ -49,7 +53,7 @@ def verify_image(label: str, type_: Attribute, target: Target) -> None:
             f"{label} is an {image.kind.value} of {_product(image.extents)} texels, but "
             f"{target.name} has at most {_product(limits)}; {_REMEDY}"
         )
-    if isinstance(image.element_type, Float16Type) and not target.half_images:
+    if isinstance(image.element_type, Float16Type) and not target.device.half_images:
         raise VerifyException(
             f"{label} is an image of halves, but {target.name} has none; {_REMEDY}"
         )
@@ -61,8 +65,8 @@ def verify_image_arguments(
     """VerifyException for a launch with more images than a kernel of `target` can have."""
     images = {i for i, type_ in enumerate(types) if tir.is_texture(type_)}
     for verb, count, limit in (
-        ("reads", len(images - written), target.max_read_images),
-        ("writes", len(images & written), target.max_write_images),
+        ("reads", len(images - written), target.device.max_read_images),
+        ("writes", len(images & written), target.device.max_write_images),
     ):
         if count > limit > 0:
             raise VerifyException(

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from xdsl.ir import Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ...machine.target import Target
 from .. import tir
 from .commands import commands
 from .images import image_of
@@ -18,7 +19,6 @@ from .labels import byte_range, label, title
 from .liveness import Lifetime
 from .memory import ArenaOp, BufferViewOp, ImageViewOp
 from .placement import Extent, Part, extent
-from .target import Target
 
 if TYPE_CHECKING:
     from .program import ProgramOp
@@ -32,10 +32,10 @@ _VIEW_FACTS = {
 
 def verify_arena(op: ArenaOp, target: Target) -> None:
     """VerifyException for an arena that is too large for one buffer of `target`."""
-    if op.size > target.max_alloc_bytes > 0:
+    if op.size > target.device.max_alloc_bytes > 0:
         raise VerifyException(
             f"{label(op.result)} has {op.size} bytes, but {target.name} allows a buffer "
-            f"{target.max_alloc_bytes}; divide the arena into several"
+            f"{target.device.max_alloc_bytes}; divide the arena into several"
         )
 
 
@@ -43,12 +43,12 @@ def verify_image_view(op: ImageViewOp, target: Target) -> None:
     """VerifyException for a view that `target` cannot make of a buffer."""
     image = image_of(op.result.type)
     assert image is not None, "an image_view that verified"
-    if not getattr(target, _VIEW_FACTS[image.kind]):
+    if not target.facts[_VIEW_FACTS[image.kind]]:
         raise VerifyException(
             f"{label(op.result)} is an {image.kind.value} over {label(op.arena)}, but "
             f"{target.name} has no such views of buffers; keep its cl.alloc"
         )
-    alignment = target.image_pitch_alignment_bytes
+    alignment = target.device.image_pitch_alignment_bytes
     if op.pitch is not None and (alignment == 0 or op.pitch % alignment):
         raise VerifyException(
             f"the pitch of {label(op.result)}, {op.pitch} bytes, is no multiple of the {alignment} "
@@ -63,7 +63,7 @@ def verify_aligned(op: Operation, value: SSAValue, at: Extent, target: Target) -
     It is made of the whole arena or of the caller's buffer, since OpenCL has no sub-buffer of a
     sub-buffer.
     """
-    alignment = target.image_base_alignment_bytes
+    alignment = target.device.image_base_alignment_bytes
     if at.begin % alignment:
         raise VerifyException(
             f"{title(op)} uses {label(value)} from byte {at.begin} of {label(at.memory)} on, but "

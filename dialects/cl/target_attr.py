@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from functools import lru_cache
 
 from xdsl.dialects.builtin import (
@@ -23,8 +24,9 @@ from xdsl.parser import AttrParser
 from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
-from .target import Fact, Target, fact_types
-from .target_files import named_target
+from ...machine.facts import Fact
+from ...machine.files import named_target
+from ...machine.target import Target, part_facts
 
 ATTRIBUTE_NAME = "cl.target"
 
@@ -44,8 +46,8 @@ class TargetAttr(ParametrizedAttribute):
 
     @classmethod
     def from_target(cls, target: Target) -> TargetAttr:
-        """The attribute that spells out every fact of `target`."""
-        facts = {name: _to_attribute(target.fact(name)) for name in fact_types()}
+        """Return the attribute that spells out every fact of `target`."""
+        facts = {name: _to_attribute(value) for name, value in target.facts.items()}
         return cls(StringAttr(target.name), DictionaryAttr(facts))
 
     @classmethod
@@ -59,7 +61,7 @@ class TargetAttr(ParametrizedAttribute):
             parser.raise_error("the facts of a target are a dictionary")
         try:
             known = {key: _from_attribute(fact) for key, fact in facts.data.items()}
-            whole = cls.from_target(named_target(name.data).with_facts(known))
+            whole = cls.from_target(_changed(named_target(name.data), known))
         except ValueError:
             return name, facts  # for `verify`
         return whole.parameters
@@ -92,7 +94,18 @@ class TargetAttr(ParametrizedAttribute):
 def _target(attribute: TargetAttr) -> Target:
     """The target of `attribute`, cached since many passes of one compilation ask."""
     facts = {name: _from_attribute(fact) for name, fact in attribute.facts.data.items()}
-    return Target.from_facts(attribute.target_name.data, facts)
+    return _changed(Target(attribute.target_name.data), facts)
+
+
+def _changed(target: Target, facts: Mapping[str, Fact]) -> Target:
+    """Return `target` with other facts. Those that it does not know are of accelerators.
+
+    Their tables check them (`AcceleratorFacts.of`); a dialect does not know which there are.
+    """
+    own = {name: value for name, value in facts.items() if name in part_facts()}
+    others = {name: value for name, value in facts.items() if name not in own}
+    merged = sorted((dict(target.accelerators) | others).items())
+    return replace(target.with_facts(own), accelerators=tuple(merged))
 
 
 def _to_attribute(value: Fact) -> Attribute:

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import BlockArgument, Operation, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ...machine.target import Target
 from .. import tir
 from .byte_set import ByteSet
 from .commands import Access, Command, access, is_offloaded
@@ -32,7 +33,6 @@ from .ops import (
 )
 from .placement import Extent, Part, extent
 from .planned import verify_aligned, verify_arena, verify_image_view, verify_sharing
-from .target import Target
 from .target_attr import ATTRIBUTE_NAME, target_of
 
 if TYPE_CHECKING:
@@ -153,7 +153,7 @@ class _QueueOrder:
         self._enqueue(op)
         if self.target is not None:
             verify_image_arguments(title(op), types, set(kernel.outputs), self.target)
-            group, limit = prod(kernel.local_size or ()), self.target.max_work_group_size
+            group, limit = prod(kernel.local_size or ()), self.target.device.max_work_group_size
             if group > limit:
                 raise VerifyException(
                     f"{title(op)} has work-groups of {group}, but {self.target.name} allows {limit}"

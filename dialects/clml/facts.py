@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from ..facts import AcceleratorFacts, require_from_zero, require_positive
+from ...machine.accelerator import AcceleratorFacts, require_from_zero, require_positive
 from .graph import VERSIONS
 
 NEWEST = VERSIONS[-1]

@@ -18,10 +18,8 @@ from xdsl.ir import Attribute
 from xdsl.ir.affine import AffineExpr
 from xdsl.utils.exceptions import VerifyException
 
+from ...machine.target import TEXEL
 from .attributes import Scope, ScopeAttr
-
-TEXEL = 4
-"""Elements of a texel: the formats are RGBA."""
 
 
 class ImageKind(Enum):

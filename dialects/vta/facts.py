@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from ..facts import AcceleratorFacts, require_choice, require_positive
+from ...machine.accelerator import AcceleratorFacts, require_choice, require_positive
 from .arguments import PLACEMENTS, SEPARATE, read_arguments
 from .config import BLOCK_16, Config, VTAConfigError
 

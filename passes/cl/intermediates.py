@@ -57,9 +57,9 @@ def can_view(type_: Attribute, target: cl.Target) -> bool:
         return True
     match image.kind:
         case tir.ImageKind.Buffer:
-            return target.image1d_buffer
+            return target.device.image1d_buffer
         case tir.ImageKind.Image2D:
-            return target.image_from_buffer
+            return target.device.image_from_buffer
         case tir.ImageKind.Array2D:
             return False
 
@@ -70,7 +70,7 @@ def row_pitch(type_: Attribute, target: cl.Target) -> int | None:
     if image is None or image.kind is not tir.ImageKind.Image2D:
         return None
     texel = row_bytes(image) // image.extents[0]
-    unit = lcm(texel, max(1, target.image_pitch_alignment_bytes))
+    unit = lcm(texel, max(1, target.device.image_pitch_alignment_bytes))
     return -(-row_bytes(image) // unit) * unit
 
 

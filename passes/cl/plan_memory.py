@@ -39,7 +39,7 @@ class CLPlanMemoryPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
-        capacity = self.capacity or target.max_alloc_bytes
+        capacity = self.capacity or target.device.max_alloc_bytes
         kernels = cl.kernels_of(op)
         programs = [program for program in op.ops if isinstance(program, cl.ProgramOp)]
         for program in programs:
@@ -60,12 +60,12 @@ def _place(
     """Make the arenas, and turn the allocations into views of them."""
     for chain in planned:
         _check_size(program, chain[0], target, capacity)
-    alignment = target.image_base_alignment_bytes
+    alignment = target.device.image_base_alignment_bytes
     tensors = [
         Tensor(chain[0].bytes, chain[0].lifetime.first, chain[-1].lifetime.last, alignment)
         for chain in planned
     ]
-    places = plan(tensors, capacity or None) if target.sub_buffers else share(tensors)
+    places = plan(tensors, capacity or None) if target.device.sub_buffers else share(tensors)
     arenas = [cl.ArenaOp(size) for size in places.sizes]
     for arena in arenas:
         arena.result.name_hint = "arena"

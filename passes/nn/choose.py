@@ -13,10 +13,10 @@ from xdsl.passes import ModulePass
 from ...accelerators import accelerators
 from ...context import explanations_of, memory_budget_of, weights_of
 from ...dialects import cl, nn
-from ...dialects.cl.target import fact_of
 from ...dialects.remarks import add_remarks
 from ...errors import CloptError
 from ...messages.explanations import Explanation
+from ...targets import fact_of, with_facts
 from ..tir.tuning_database import Device, TuningDatabase
 from .forms import rewrite
 from .fuse import form_groups
@@ -90,7 +90,7 @@ class NNChoosePass(ModulePass):
         pairs = (word.partition("=") for word in self.facts.split())
         facts = {name: fact_of(name, value) for name, _, value in pairs}
         try:
-            return cl.target_of(module).with_facts(facts)
+            return with_facts(cl.target_of(module), facts)
         except ValueError as error:
             raise CloptError(f"{error}.") from error
 
@@ -132,8 +132,8 @@ def _accelerators(target: cl.Target) -> tuple[list[Accelerator], Accelerator | N
     """
     preferred: list[Accelerator] = []
     weighed: list[Accelerator] = []
-    for name, row in accelerators().items():
-        mode = target.fact(name)
+    for row in accelerators().values():
+        mode = row.load("facts").of(target).mode
         if mode == "off":
             continue
         accelerator: Accelerator = row.load("offers")()
@@ -245,8 +245,8 @@ class _Choice:
     def _without_textures(self) -> str:
         target = self.target
         return (
-            f"{target.name} uses no textures: texture={target.texture}, "
-            f"image_cost={target.image_cost:g}, images={str(target.images).lower()}"
+            f"{target.name} uses no textures: texture={target.policy.texture}, "
+            f"image_cost={target.machine.image_cost:g}, images={str(target.device.images).lower()}"
         )
 
     def _tell_graphs(self, accelerator: Accelerator, found: Partition) -> None:

@@ -21,6 +21,7 @@ from xdsl.pattern_rewriter import (
 from ...context import weights_of
 from ...dialects import cl, nn
 from ...dialects.nn import BinaryKind, PoolKind, Rounding, UnaryKind, shape_of
+from ...targets import offloads_quantized
 from ...weights import Weights
 from .integer_products import divided, in_steps
 from .rewriting import forward, replace, splat_of
@@ -40,7 +41,7 @@ class NNFakeQuantizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
-        if target.device_type != "gpu" or target.offloads_quantized:
+        if target.device.device_type != "gpu" or offloads_quantized(target):
             return
         weights = weights_of(ctx, op)
         for pattern in (_SameSteps(), _Steps(weights), _InFloats()):

@@ -29,7 +29,7 @@ class NNFlattenProductsPass(ModulePass):
     name: ClassVar[str] = "nn-flatten-products"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if cl.target_of(op).prefetched_panels:
+        if cl.target_of(op).machine.prefetched_panels:
             rewrite_networks(op, StackedProduct())
 
 

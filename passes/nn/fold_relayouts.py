@@ -163,7 +163,11 @@ class _Folding:
         """Let the kernels after a transform read its source, if that costs them no more than it."""
         uses = [(use.operation, use.index) for use in op.result.uses]
         source, layout = nn.layout_of(op.x), nn.layout_of(op.result)
-        if self.model.target.texture == "prefer" and is_texture(layout) and not is_texture(source):
+        if (
+            self.model.target.policy.texture == "prefer"
+            and is_texture(layout)
+            and not is_texture(source)
+        ):
             return
         extra = 0.0
         for user, index in uses:

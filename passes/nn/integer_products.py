@@ -22,6 +22,7 @@ from xdsl.pattern_rewriter import (
 from ...context import weights_of
 from ...dialects import cl, nn
 from ...dialects.nn import Array, BinaryKind, Rounding, UnaryKind, ints, shape_of
+from ...targets import multiplies_bytes
 from ...weights import Weights
 from .rewriting import replace, splat_of
 
@@ -55,7 +56,7 @@ class NNIntegerProductsPass(ModulePass):
             raise ValueError(f"mode is auto or prefer, not {self.mode}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if self.mode == "auto" and not cl.target_of(op).multiplies_bytes:
+        if self.mode == "auto" and not multiplies_bytes(cl.target_of(op)):
             return
         weights = weights_of(ctx, op)
         for patterns in ([_Products(weights)], [_FoldSteps(weights)]):

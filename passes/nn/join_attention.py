@@ -34,7 +34,7 @@ class NNJoinAttentionPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
-        if target.device_type != "cpu":
+        if target.device.device_type != "cpu":
             return
         for function in nn.networks_of(op):
             for each in list(function.body.block.ops):
@@ -93,9 +93,9 @@ class _Attention:
     def fits(self, target: cl.Target) -> bool:
         """Whether vectors of queries are whole, and their scores fit the second cache."""
         *_, queries, keys = nn.shape_of(self.product.result)
-        scratch = _TEMPORARIES * _FLOAT_BYTES * keys * target.vector_width
-        width = target.vector_width
-        return 1 < width <= queries and keys > 0 and scratch <= target.l2_cache_bytes
+        scratch = _TEMPORARIES * _FLOAT_BYTES * keys * target.machine.vector_width
+        width = target.machine.vector_width
+        return 1 < width <= queries and keys > 0 and scratch <= target.machine.l2_cache_bytes
 
     def join(self) -> None:
         """Put all into one region."""

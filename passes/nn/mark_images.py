@@ -62,13 +62,13 @@ def _parameters(function: func.FuncOp) -> Iterator[tuple[str, Attribute]]:
 
 def _check_target(name: str, target: cl.Target) -> None:
     """Refuse targets whose kernels pass values on in buffers."""
-    if not target.images:
+    if not target.device.images:
         raise CloptError(f'"{name}" is to be an image, but {target.name} has no images.')
     if not target.uses_textures:
         raise CloptError(
             f'"{name}" is to be an image, but on {target.name} values lie in buffers, not in '
-            f"texels of four channels (texture={target.texture}); bind a buffer, or compile with "
-            "texture=prefer."
+            f"texels of four channels (texture={target.policy.texture}); bind a buffer, or "
+            "compile with texture=prefer."
         )
 
 

@@ -195,7 +195,7 @@ class NNMixedPrecisionPass(ModulePass):
 
     def _accumulate_in_half(self, module: ModuleOp) -> None:
         target = target_of(module)
-        if not target.fp16:
+        if not target.device.fp16:
             text = (
                 f"The target {target.name} has no half arithmetic: "
                 "f16 is computed in float, as f16-storage."

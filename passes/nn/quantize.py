@@ -19,6 +19,7 @@ from ...dialects import nn
 from ...dialects.cl import target_of
 from ...dialects.nn import Array, BinaryKind, Rounding
 from ...errors import CloptError
+from ...targets import needs_shifts
 from ...weights import Weights
 from .quantization.plan import QuantizationPlan, is_product, plan_of, site_names
 from .quantization.scales import (
@@ -218,7 +219,7 @@ class NNQuantizePass(ModulePass):
             raise ValueError(f"global_scale is a positive number, not {self.global_scale}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        shifts = self.shifts or target_of(op).needs_shifts
+        shifts = self.shifts or needs_shifts(target_of(op))
         for function in nn.networks_of(op):
             replace(self, shifts=shifts).quantize(function, weights_of(ctx, op))
 

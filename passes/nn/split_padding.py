@@ -47,9 +47,11 @@ class _Savings:
             return True
         size = nn.count(type_.get_shape()) * nn.numpy_dtype(type_.element_type).itemsize
         reads = nn.count(nn.shape_of(op.result)) * terms
-        rate = 1e3 * self.target.mads_per_nanosecond * self.target.compute_units
+        rate = 1e3 * self.target.machine.mads_per_nanosecond * self.target.device.compute_units
         # A test for each read takes about as long as its multiply-add.
-        self.budget.offer(MemorySaving.BORDER, node, size, reads * self.target.access_cost / rate)
+        self.budget.offer(
+            MemorySaving.BORDER, node, size, reads * self.target.machine.access_cost / rate
+        )
         return False
 
 

@@ -46,6 +46,6 @@ class NNSplitTransposesPass(ModulePass):
     name = "nn-split-transposes"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if target_of(op).device_type == "cpu":
+        if target_of(op).device.device_type == "cpu":
             return
         rewrite_networks(op, SplitRightTranspose())

@@ -49,7 +49,7 @@ def lower_kernel(kernel: nn.KernelOp) -> tir.FuncOp:
 
 def _check_accumulators(kernel: nn.KernelOp, target: cl.Target) -> None:
     """Refuse sums of halves where the target cannot add halves."""
-    if target.fp16:
+    if target.device.fp16:
         return
     for op in kernel.body.block.ops:
         if isinstance(op, nn.NNOp) and "accumulate" in op.properties:

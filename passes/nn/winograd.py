@@ -20,10 +20,10 @@ from xdsl.pattern_rewriter import (
 
 from ...context import memory_budget_of, weights_of
 from ...dialects import cl, nn
-from ...dialects.cl.target_ranges import WINOGRAD_CHOICES
 from ...dialects.nn import Array, ints, shape_of
 from ...dialects.nn.winograd import KERNEL, TRANSFORMS, tile_counts
 from ...dialects.tir import TEXEL
+from ...machine.policy import AMOUNTS
 from ...weights import Weights
 from ..locations import node_name
 from ..memory_budget import MemoryBudget, MemorySaving
@@ -61,8 +61,8 @@ class NNWinogradPass(ModulePass):
     mode: str = ""
 
     def __post_init__(self) -> None:
-        if self.mode not in ("", *WINOGRAD_CHOICES):
-            raise ValueError(f"mode is one of {', '.join(WINOGRAD_CHOICES)}, not {self.mode}")
+        if self.mode not in ("", *AMOUNTS):
+            raise ValueError(f"mode is one of {', '.join(AMOUNTS)}, not {self.mode}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         pattern = ConvByTransforms.on(cl.target_of(op), ctx, op, self.mode)
@@ -95,24 +95,24 @@ class ConvByTransforms(RewritePattern):
     @classmethod
     def on(cls, target: cl.Target, ctx: Context, op: Operation, mode: str = "") -> Self | None:
         """The pattern for a module's `op` in a mode, by default the target's; None if none pays."""
-        mode, lanes = mode or target.winograd, 0 if target.uses_textures else target.lanes
-        in_texels = target.uses_textures and target.winograd_texels_cost > 0
-        transform_cost = target.winograd_tiles_cost if lanes else target.winograd_transform_cost
+        mode, lanes = mode or target.policy.winograd, 0 if target.uses_textures else target.lanes
+        in_texels = target.uses_textures and target.machine.winograd_texels_cost > 0
+        machine = target.machine
+        transform_cost = machine.winograd_tiles_cost if lanes else machine.winograd_transform_cost
         if in_texels:
-            transform_cost = target.winograd_texels_cost
+            transform_cost = machine.winograd_texels_cost
         if mode == "off" or (mode == "auto" and not transform_cost):
             return None
-        rate, budget = (
-            1e3 * target.mads_per_nanosecond * target.compute_units,
-            memory_budget_of(ctx),
-        )
+        rate = 1e3 * machine.mads_per_nanosecond * target.device.compute_units
+        budget = memory_budget_of(ctx)
         weights = weights_of(ctx, op)
         if in_texels:
             rate /= _SLOTS
         if mode == "prefer":
             costs = Costs()
             return cls(weights, costs, rate, lanes, in_texels, budget, is_choice=False)
-        byte, launches = rate / (1e3 * target.bandwidth), target.winograd_microseconds * rate
+        byte = rate / (1e3 * machine.bandwidth)
+        launches = machine.winograd_microseconds * rate
         if in_texels:
             costs = TexelCosts(transform_cost, launches=launches, byte=byte)
         else:

@@ -99,9 +99,9 @@ class TIRExpandErfPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
-        if target.device_type != "cpu" and not target.arithmetic_functions:
+        if target.device.device_type != "cpu" and not target.compiler.arithmetic_functions:
             return
-        fit = RATIONAL if target.device_type == "cpu" else POLYNOMIAL
+        fit = RATIONAL if target.device.device_type == "cpu" else POLYNOMIAL
         for func in op.ops:
             if isinstance(func, tir.FuncOp):
                 for inner in list(operations_in(func.body)):

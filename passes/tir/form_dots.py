@@ -22,6 +22,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...dialects import cl, tir
 from ...dialects.tir.affine import Linear, linear
 from ...dialects.walking import operations_in
+from ...targets import multiplies_bytes
 from .schedule.analysis import memref_of
 from .texture.fill import fill_of
 from .texture.indices import Indices
@@ -38,7 +39,7 @@ class TIRFormDotsPass(ModulePass):
     name: ClassVar[str] = "tir-form-dots"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if not cl.target_of(op).multiplies_bytes:
+        if not multiplies_bytes(cl.target_of(op)):
             return
         for func in op.ops:
             if isinstance(func, tir.FuncOp):

@@ -40,7 +40,7 @@ class TIRHoistGuardsPass(ModulePass):
     name: ClassVar[str] = "tir-hoist-guards"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        if cl.target_of(op).device_type != "cpu":
+        if cl.target_of(op).device.device_type != "cpu":
             return
         for func in op.ops:
             if isinstance(func, tir.FuncOp):

@@ -45,7 +45,7 @@ class TIRJoinKernelsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
-        if target.device_type != "cpu":
+        if target.device.device_type != "cpu":
             return
         joiner = _Joiner(op, target)
         for program in op.ops:
@@ -205,11 +205,11 @@ def _join_sequences(program: cl.ProgramOp, joiner: _Joiner) -> None:
 
 def _pays_in_sequence(first: Cost, second: Cost, target: cl.Target) -> bool:
     both = Cost(first.microseconds + second.microseconds, 1)
-    apart = first.elapsed(target.compute_units) + second.elapsed(target.compute_units)
+    apart = first.elapsed(target.device.compute_units) + second.elapsed(target.device.compute_units)
     return (
         1 in (first.items, second.items)
         and both.microseconds <= _MOST_MICROSECONDS
-        and both.microseconds - apart <= target.launch_microseconds
+        and both.microseconds - apart <= target.machine.launch_microseconds
     )
 
 
@@ -256,8 +256,8 @@ def _partner(
 
 
 def _pays_beside(first: Cost, second: Cost, target: cl.Target) -> bool:
-    both = (first.microseconds + second.microseconds) / target.compute_units
-    return target.launch_microseconds >= _LEAST_GAIN * both
+    both = (first.microseconds + second.microseconds) / target.device.compute_units
+    return target.machine.launch_microseconds >= _LEAST_GAIN * both
 
 
 def _needed_before(first: Operation, second: Operation) -> list[Operation]:

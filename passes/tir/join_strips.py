@@ -69,7 +69,7 @@ class TIRJoinStripsPass(ModulePass):
 def join_strips(module: ModuleOp, is_joined: Callable[[Pair], bool]) -> None:
     """Join the pairs of a module's kernels that `is_joined` says, of those that the rule fits."""
     target = cl.target_of(module)
-    if target.device_type != "cpu" or target.uses_textures or not target.lanes:
+    if target.device.device_type != "cpu" or target.uses_textures or not target.lanes:
         return
     joiner = _Joiner(module, target, is_joined)
     for program in list(module.ops):

@@ -33,7 +33,7 @@ class TIRLowerBlocksPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for func in op.body.block.ops:
             if isinstance(func, FuncOp) and inventory(func).blocks:
-                lower_blocks(func, biased=cl.target_of(op).biased_sums)
+                lower_blocks(func, biased=cl.target_of(op).compiler.biased_sums)
 
 
 def lower_blocks(func: FuncOp, *, biased: bool = False) -> None:

@@ -42,7 +42,7 @@ class TIRLowerTexturesPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
-        packed, rows = target.uses_textures, target.uses_textures and target.texels_of_rows
+        packed, rows = target.uses_textures, target.uses_textures and target.compiler.texels_of_rows
         for func in op.body.block.ops:
             if isinstance(func, tir.FuncOp) and (rows or _may_be_packed(func, packed)):
                 lower_textures(func, packed=packed, rows=rows)

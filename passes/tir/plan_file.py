@@ -22,11 +22,12 @@ from xdsl.dialects.builtin import Builtin, StringAttr
 from xdsl.printer import Printer
 
 from ...dialects import cl, tir
-from ...dialects.cl.target import Fact, fact_of
 from ...errors import CloptError
+from ...machine.facts import Fact
 from ...messages.printable import printable
 from ...messages.sentences import as_sentence, reason_of
 from ...messages.source import Source, SourceModule
+from ...targets import fact_of
 from .rules import rules
 
 HEADER = "clopt-plans 1"
@@ -55,7 +56,7 @@ class Entry:
 
     def holds_for(self, target: cl.Target) -> bool:
         """Whether the entry is about this target."""
-        same = all(target.fact(name) == value for name, value in self.facts.items())
+        same = all(target.facts.get(name) == value for name, value in self.facts.items())
         return same and self.target == target.name
 
     def __str__(self) -> str:
@@ -110,7 +111,7 @@ def entry_of(func: tir.FuncOp, target: cl.Target) -> Entry:
             f'a file of plans cannot hold the name of the target "{printable(target.name)}"; '
             "write one without spaces and commas."
         )
-    facts = {name: getattr(target, name) for name in _DECIDING[target.device_type]}
+    facts = {name: target.facts[name] for name in _DECIDING[target.device.device_type]}
     nodes = "" if func.comment is None else f": {func.comment.data}"
     comment = f"@{func.sym_name.data}{nodes}"
     return Entry(kernel_key(func), target.name, facts, func.plan.data, comment=comment)

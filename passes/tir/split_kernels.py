@@ -248,7 +248,7 @@ def _offer_whole_sums(
     size = sum(byte_count(type_) for part in parts for type_ in part.buffers.values())
     # A kernel is split where that saves more than the launches that it adds.
     budget.offer(
-        MemorySaving.SUMS, node_name(launch), size, len(parts) * target.launch_microseconds
+        MemorySaving.SUMS, node_name(launch), size, len(parts) * target.machine.launch_microseconds
     )
 
 

@@ -82,7 +82,7 @@ class Pair:
         times = [record for record in parts if record is not None]
         if joined is None or len(times) < 2:
             return None
-        launch = self.model.target.launch_microseconds
+        launch = self.model.target.machine.launch_microseconds
         if self.pays:
             return not launch + sum(record.most for record in times) < joined.least
         return joined.most < launch + sum(record.least for record in times)

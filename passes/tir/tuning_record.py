@@ -14,8 +14,8 @@ from functools import cached_property
 from typing import Any, NamedTuple, cast
 
 from ...dialects import cl
-from ...dialects.cl.target import Fact, fact_types
 from ...errors import CloptError
+from ...machine.facts import Fact
 from ...messages.printable import printable
 
 FORMAT = 1
@@ -160,7 +160,7 @@ _FACT_TYPES = frozenset((str, bool, int, float))
 
 def facts_that_count(target: cl.Target) -> tuple[tuple[str, Fact], ...]:
     """The facts of a target for which a measurement holds."""
-    return tuple((name, target.fact(name)) for name in sorted(COUNTING[target.device_type]))
+    return tuple((name, target.facts[name]) for name in sorted(COUNTING[target.device.device_type]))
 
 
 def read_record(line: str, place: str) -> Record:
@@ -239,5 +239,5 @@ def without_parts(plan: str) -> str:
 
 def is_of(record: Record, target: cl.Target) -> bool:
     """Whether the facts of a record are those of a target."""
-    known = fact_types()
-    return all(name in known and target.fact(name) == value for name, value in record.facts)
+    facts = target.facts
+    return all(facts.get(name) == value for name, value in record.facts)

@@ -59,7 +59,7 @@ class TIRWidenF16AccumulatorsPass(ModulePass):
     most_sums: int = 64
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        halves = target_of(op).half_totals
+        halves = target_of(op).compiler.half_totals
         lengths = _Lengths(self.window, self.most_sums) if halves else _Lengths(self.most, 0)
         for func in op.ops:
             if isinstance(func, tir.FuncOp):

@@ -28,7 +28,9 @@ def memory_report(program: cl.ProgramOp, target: cl.Target) -> MemoryReport:
     rows = rows_of(program, ops, names)
     arenas = tuple(byte_count(value.type) for value in results_of(program, cl.ArenaOp))
     tensors = [
-        Tensor(rows[0].bytes, rows[0].first, rows[-1].last, target.image_base_alignment_bytes)
+        Tensor(
+            rows[0].bytes, rows[0].first, rows[-1].last, target.device.image_base_alignment_bytes
+        )
         for rows in _in_same_bytes(rows)
     ]
     live = _live(tensors, len(ops))

@@ -34,7 +34,9 @@ def profile_of(
     Each of `runs` has one timing for each of `cl.enqueued(program)`.
     """
     ops = cl.enqueued(program)
-    roof = Roof(target.mads_per_nanosecond * target.compute_units, target.bandwidth)
+    roof = Roof(
+        target.machine.mads_per_nanosecond * target.device.compute_units, target.machine.bandwidth
+    )
     spans = [[Span(timed.start, timed.nanoseconds) for timed in run] for run in runs]
     of_command = list(zip(*spans, strict=True)) or [() for _ in ops]
     fused = _fused_nodes(program)

@@ -7,10 +7,10 @@ import pytest
 from adreno_costs import LayoutWork, Sample, fit, fitted, layout_work
 from xdsl.parser import Parser
 
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import cl
 from clopt.passes.pipelines import run_pipeline
+from clopt.targets import load_target
 
 CONVOLUTION = """
 func.func @network(%x: tensor<1x64x28x28xf32>, %w: tensor<32x64x1x1xf32>) -> tensor<1x32x28x28xf32> {

@@ -10,9 +10,9 @@ import numpy as np
 import pytest
 from clml_costs import CASES, FACTS, FromFiles, Sample, commands_of, fit, scaled, toml
 
-from clopt.backends.targets import load_target
 from clopt.dialects.cl import Target
 from clopt.passes.nn.clml.cost import CommandCosts, work_of_command
+from clopt.targets import load_target, with_facts
 
 TARGET = load_target("adreno-740")
 
@@ -39,9 +39,9 @@ def samples() -> list[Sample]:
 
 def test_the_facts_are_found_again(samples: list[Sample]) -> None:
     assert {sample.load.rate for sample in samples if sample.load.terms} == set(FACTS[:3])
-    found = fit(samples, TARGET.compute_units)
+    found = fit(samples, TARGET.device.compute_units)
     for fact in FACTS:
-        assert found[fact] == pytest.approx(TARGET.fact(fact), rel=1e-6)
+        assert found[fact] == pytest.approx(TARGET.facts[fact], rel=1e-6)
 
 
 def test_noise_makes_no_negative_facts(samples: list[Sample]) -> None:
@@ -51,24 +51,24 @@ def test_noise_makes_no_negative_facts(samples: list[Sample]) -> None:
             Sample(s.case, s.command, s.load, s.microseconds * random.uniform(0.5, 2))
             for s in samples
         ]
-        assert all(0 <= fact <= inf for fact in fit(noisy, TARGET.compute_units).values())
+        assert all(0 <= fact <= inf for fact in fit(noisy, TARGET.device.compute_units).values())
 
 
 def test_facts_are_in_the_scale_of_the_cost_model() -> None:
     """On a device that takes twice as long as modelled, the facts halve the times."""
-    facts = {fact: TARGET.fact(fact) for fact in FACTS}
+    facts = {fact: TARGET.facts[fact] for fact in FACTS}
     half = scaled(facts, 2.0)
     for sample in Modelled(TARGET).samples()[:3]:
         whole = CommandCosts(TARGET).time(sample.load)
-        assert CommandCosts(TARGET.with_facts(half)).time(sample.load) == pytest.approx(whole / 2)
+        assert CommandCosts(with_facts(TARGET, half)).time(sample.load) == pytest.approx(whole / 2)
 
 
 def test_the_lines_are_those_of_a_target(tmp_path: Path) -> None:
     import tomllib
 
-    facts = {fact: TARGET.fact(fact) for fact in FACTS} | {FACTS[0]: inf}
+    facts = {fact: TARGET.facts[fact] for fact in FACTS} | {FACTS[0]: inf}
     read = tomllib.loads(toml(facts, "a phone", 1.5))
-    assert Target.from_facts("phone", read).fact(FACTS[0]) == 1e6
+    assert with_facts(Target("phone"), read).facts[FACTS[0]] == 1e6
     assert read.keys() == set(FACTS)
 
 

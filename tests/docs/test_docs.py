@@ -8,8 +8,8 @@ from pathlib import Path
 import pytest
 from generate import pages
 
-from clopt.dialects.cl.target import fact_types
 from clopt.frontends.onnx.operators import tables
+from clopt.targets import fact_types
 
 ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")

@@ -15,12 +15,12 @@ from xdsl.parser import Parser
 
 import clopt
 from clopt.backends.programs import program_alone
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import cl
 from clopt.dialects.cl import set_target
 from clopt.errors import CloptError
 from clopt.passes.pipelines import run_pipeline
+from clopt.targets import load_target
 from support import host
 from support.tir.program import run_program
 

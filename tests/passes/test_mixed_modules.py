@@ -17,13 +17,13 @@ from xdsl.utils.exceptions import VerifyException
 import clopt
 from clopt import CloptError
 from clopt.backends.programs import weights_read
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext, weights_of
 from clopt.dialects import nn
 from clopt.dialects.cl import set_target
 from clopt.messages.source import Source, SourceError, SourceModule
 from clopt.passes.nn.fold_batch_norm import NNFoldBatchNormPass
 from clopt.passes.pipelines import PIPELINES, run_pipeline
+from clopt.targets import load_target
 from clopt.tools.opt import main
 from clopt.universe import CLOPT_UNIVERSE
 from clopt.weights import Weights

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from clopt.backends.targets import load_target
 from clopt.errors import CloptError
+from clopt.targets import load_target
 from clopt.tools.tune.__main__ import main
 from clopt.tuning.fleet import Fleet
 from support import processes

@@ -28,10 +28,10 @@ from clopt.backends.host_c.runner_files import (
     sized,
 )
 from clopt.backends.pyopencl_runtime import find_device
-from clopt.backends.targets import load_target
 from clopt.errors import CloptError
 from clopt.files.frames import receive_frame, send_frame
 from clopt.passes.tir.tuning_database import TuningDatabase
+from clopt.targets import load_target
 from clopt.tools.tune import machines as machines_here
 from clopt.tools.tune.__main__ import main
 from clopt.tuning import board as board_file
@@ -87,7 +87,7 @@ def measured(board: Board, trial: Trial) -> Result:
 
 
 def short_trials(target: str, **facts: str) -> list[Trial]:
-    tasks = residual_tasks(replace(load_target(target), **facts), channels=4)
+    tasks = residual_tasks(load_target(target).with_facts(facts), channels=4)
     return [replace(default_trial(task), most_runs=6) for task in tasks]
 
 

@@ -9,18 +9,17 @@ from xdsl.passes import PassPipeline
 from xdsl.utils.exceptions import VerifyException
 
 from clopt.backends.offload import source_of
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import cl, tir
-from clopt.dialects.cl.target import fact_types
-from clopt.dialects.cl.target_ranges import DOT_CHOICES
 from clopt.errors import CloptError
+from clopt.machine.compiler import DOT_CHOICES
 from clopt.messages.source import Source, SourceModule
 from clopt.passes.pipelines import SCHEDULE
 from clopt.passes.tir.join_kernels import TIRJoinKernelsPass
 from clopt.passes.tir.join_strips import TIRJoinStripsPass
 from clopt.passes.tir.rules.plans import default_plan
 from clopt.passes.tir.tuning_record import COUNTING
+from clopt.targets import fact_types, load_target
 from clopt.tuning.programs import Programs
 from clopt.tuning.trial import Task
 from support.tuning.networks import residual_tasks
@@ -33,7 +32,7 @@ PASSES = PassPipeline(tuple(each for each in SCHEDULE if not isinstance(each, OT
 def changed(target: cl.Target) -> Iterator[tuple[str, cl.Target]]:
     """Each fact that says how code is spelled, with its other values."""
     for name in fact_types():
-        value = target.fact(name)
+        value = target.facts.get(name)
         if isinstance(value, bool):
             yield name, target.with_facts({name: not value})
     for choice in DOT_CHOICES:
@@ -73,4 +72,4 @@ def test_facts_that_change_the_text_count(name: str):
             if text_of(task, plan, other) not in (text, None):
                 found.add(fact)
     assert "mad" in found
-    assert found <= set(COUNTING[target.device_type])
+    assert found <= set(COUNTING[target.device.device_type])

@@ -12,7 +12,7 @@ from typing import Any, ClassVar
 
 import pytest
 
-from clopt.backends.targets import load_target
+from clopt.targets import load_target
 from clopt.tuning import confirm as confirm_file
 from clopt.tuning import deadline as deadline_file
 from clopt.tuning import turns as turns_file

@@ -10,7 +10,6 @@ import onnxruntime
 import pytest
 
 import clopt
-from clopt.backends.targets import load_target
 from clopt.compiled_model import CompiledModel
 from clopt.context import CloptContext
 from clopt.dialects import cl, nn, tir
@@ -18,6 +17,7 @@ from clopt.passes.nn.forms import open_convolutions
 from clopt.passes.nn.tuned_forms import TunedForms
 from clopt.passes.tir.tuning_database import TuningDatabase
 from clopt.passes.tir.tuning_record import Record
+from clopt.targets import load_target
 from clopt.tuning import confirm_choices
 from clopt.tuning.choices import ChoiceSession, Measured
 from clopt.tuning.confirm_choices import compiled_by_choices, confirm_forms, confirm_layouts

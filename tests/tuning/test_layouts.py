@@ -12,7 +12,6 @@ import onnxruntime
 import pytest
 
 import clopt
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import nn, tir
 from clopt.passes.nn.choose import layout_problem
@@ -20,6 +19,7 @@ from clopt.passes.nn.forms import rewrite
 from clopt.passes.nn.layout.tuned_layouts import LayoutChoice, TunedLayouts, chosen_variants
 from clopt.passes.tir.tuning_database import TuningDatabase
 from clopt.passes.tir.tuning_record import Record
+from clopt.targets import load_target
 from clopt.tuning import confirm_choices
 from clopt.tuning.choices import ChoiceSession, Measured
 from clopt.tuning.confirm_choices import compiled_by_choices, confirm_layouts
@@ -36,7 +36,7 @@ from support.tuning.by_task import DEVICE, PlantedMachines
 from support.tuning.comparisons import RATIOS, PlantedComparison
 from support.tuning.networks import noise
 
-TARGET = replace(load_target("pocl"), vector_width=4, blocks="auto")
+TARGET = load_target("pocl").with_facts({"vector_width": 4, "blocks": "auto"})
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
 PLAN = tir.Plan("rows", 1, {})
 MODEL = Model(DIGITS, "pocl", None, {"batch": 1})
@@ -143,7 +143,9 @@ def test_a_kernel_of_two_launches_costs_both_and_one_more_launch():
         for time, share, runs in ((10.0, 0.01, 9), (30.0, 0.05, 6))
     ]
     record = record_of_choice(Measured(kernel, results, [1, 2]), TARGET)
-    assert record.microseconds == pytest.approx(10 + 2 * 30 + 2 * TARGET.launch_microseconds)
+    assert record.microseconds == pytest.approx(
+        10 + 2 * 30 + 2 * TARGET.machine.launch_microseconds
+    )
     assert record.noise == pytest.approx((0.01 * 10 + 0.05 * 60) / 70)
     assert (record.runs, record.seconds) == (6, 2.0)
     wrong = replace(results[1], microseconds=None, fault=Fault.WRONG, reason="wrong by 1")

@@ -11,8 +11,8 @@ import pytest
 
 from clopt import options
 from clopt.backends.pyopencl_runtime import choose_place
-from clopt.backends.targets import load_target
 from clopt.passes.tir.rules.plans import plan_of
+from clopt.targets import load_target
 from clopt.tensor_info import TensorInfo
 from clopt.tuning.measure import FaultyPlanError, OpenCLInstrument, check
 from clopt.tuning.programs import Programs, TrialProgram
@@ -61,7 +61,7 @@ def test_plans_of_each_rule_compute_what_the_naive_kernel_does(name: str):
 
 def test_kernels_of_images_are_compared_with_buffers():
     """Intel's runtime has images; a texel rule reads and writes them."""
-    target = replace(load_target("adreno-740"), texture="prefer")
+    target = load_target("adreno-740").with_facts({"texture": "prefer"})
     tasks = [task for task in residual_tasks(target, channels=4) if "texture" in task.program]
     result = measured(OpenCLInstrument("intel"), replace(default_trial(tasks[0]), most_runs=6))
     assert (result.fault, result.reason) == (None, "")
@@ -119,7 +119,7 @@ def test_turns_are_with_a_program_that_is_built_once(monkeypatch: pytest.MonkeyP
 
 def test_a_kernel_that_the_device_cannot_run_is_a_fault_of_its_build():
     """PoCL has no arithmetic in half."""
-    tasks = residual_tasks(replace(POCL, fp16=True), precision="f16")
+    tasks = residual_tasks(POCL.with_facts({"fp16": True}), precision="f16")
     task = next(task for task in tasks if "conv" in task.nodes)
     result = measured(OpenCLInstrument("pocl"), default_trial(task))
     assert result.fault is Fault.BUILD, result

@@ -124,7 +124,7 @@ def test_records_of_the_device_come_without_a_remark(model: Path) -> None:
     target = target_of(clopt.compile(model, device=device).module)
     assert isinstance(target, cl.Target)
     facts = facts_that_count(target)
-    spelled = [f"{name}={target.fact(name)}" for name, _ in facts]
+    spelled = [f"{name}={target.facts[name]}" for name, _ in facts]
     spelled = [word.replace("=False", "=false").replace("=True", "=true") for word in spelled]
     here = Device(device_name(device), device.driver)
     own = {"target": target.name, "facts": facts}

@@ -8,11 +8,11 @@ from random import Random
 
 import pytest
 
-from clopt.backends.targets import load_target
 from clopt.dialects import tir
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import space_of
 from clopt.passes.tir.rules.space import Params
+from clopt.targets import load_target
 from clopt.tuning.programs import Programs
 from clopt.tuning.session import Budget, Outcome, Session
 from clopt.tuning.spaces import PlanSpace

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import pickle
-from dataclasses import replace
 from pathlib import Path
 
-from clopt.backends.targets import load_target
 from clopt.dialects import cl, tir
 from clopt.dialects.cl.placement import roots
 from clopt.passes.tir.plan_file import PlanFile, entry_of, kernel_key, plan_text
+from clopt.targets import load_target
 from clopt.tuning.networks import Model
 from clopt.tuning.programs import Programs
 from support.tuning.networks import default_trial, residual_network, residual_tasks
 
 POCL = load_target("pocl")
-ADRENO = replace(load_target("adreno-740"), texture="prefer")
+ADRENO = load_target("adreno-740").with_facts({"texture": "prefer"})
 
 
 def test_the_kernels_of_a_network_in_linalg_are_tasks():
@@ -78,7 +77,7 @@ def test_values_lie_where_they_lie_in_the_model():
 
 def test_a_result_lies_over_an_operand_only_where_it_does_in_the_model():
     """The sum of a residual block may overwrite a convolution's result, and not the input."""
-    tasks = residual_tasks(replace(POCL, blocks="off", winograd="off"))
+    tasks = residual_tasks(POCL.with_facts({"blocks": "off", "winograd": "off"}))
     assert [task.in_place for task in tasks if "nn.binary" in task.nodes] == [False]
     assert any(task.traffic for task in tasks)
 

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clopt.backends.targets import load_target
 from clopt.errors import CloptError
+from clopt.targets import load_target
 from clopt.tuning import worker_process
 from clopt.tuning.measure import OpenCLInstrument
 from clopt.tuning.session import Budget, Session

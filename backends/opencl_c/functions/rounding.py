@@ -18,8 +18,8 @@ from xdsl.dialects.utils import FastMathFlag
 from xdsl.ir import Operation
 
 from ....dialects import tir
-from ....dialects.cl.target import Target
 from ....dialects.walking import operations_in
+from ....machine.target import Target
 from ...kernel_source import ROUNDING_OPTION
 from ..types import value_type
 
@@ -74,7 +74,7 @@ def may_lose_nan(op: Operation) -> bool:
 
 def remark(func: tir.FuncOp, target: Target) -> str | None:
     """Return the comment that asks for a build option, if the kernel's rounding depends on it."""
-    if not target.correctly_rounded_division or not any(
+    if not target.device.correctly_rounded_division or not any(
         must_round(op, target) for op in operations_in(func.body)
     ):
         return None

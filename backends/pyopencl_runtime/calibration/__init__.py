@@ -17,12 +17,13 @@ from time import perf_counter
 
 import pyopencl as cl
 
-from ....dialects.cl.target import Fact, Target
 from ....errors import CloptError, warn
 from ....files.caches import is_private, make_private
 from ....files.writing import write_atomically
+from ....machine.facts import Fact
+from ....machine.target import Target
 from ....messages.stages import stage
-from ...targets import load_target
+from ....targets import load_target
 from .. import system
 from ..devices import AVX512_REGISTERS, Device, target_for
 from .dots import dot_product_of
@@ -69,7 +70,7 @@ def start_live_target(device: Device) -> Callable[[], Target]:
         raise CloptError(f'{CHOICE} must be {" or ".join(_CHOICES)}, not "{choice}".')
     unmeasured = target_for(device)
     file = kept_file(device, unmeasured.name)
-    if choice == "off" or unmeasured.device_type != "cpu" or file is None:
+    if choice == "off" or unmeasured.device.device_type != "cpu" or file is None:
         return lambda: unmeasured
     if is_private(file):
         return lambda: _kept_target(device, unmeasured, file)
@@ -117,7 +118,7 @@ def calibrate(device: Device) -> Path:
     Raises CloptError for other devices, and if the file cannot be written.
     """
     unmeasured = target_for(device)
-    if unmeasured.device_type != "cpu":
+    if unmeasured.device.device_type != "cpu":
         raise CloptError(
             f"{device} is not a CPU: its facts come from the target {unmeasured.name} and from "
             "the device itself."

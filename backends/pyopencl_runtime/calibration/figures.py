@@ -5,7 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from statistics import median
 
-from ....dialects.cl.target import Fact, Target
+from ....machine.facts import Fact
+from ....machine.target import Target
 from ..devices import AVX512_REGISTERS
 from .readings import WIDTHS, Readings
 
@@ -42,7 +43,7 @@ def figures_of(readings: Readings, unmeasured: Target) -> dict[str, Figure]:
     rounds = [[max(time, _LEAST) for time in times] for times in readings.tiles]
     narrow, wide = (_rate(median(times)) for times in zip(*rounds, strict=True))
     gain = median(times[0] / times[1] for times in rounds)
-    has_wide = unmeasured.vector_registers >= AVX512_REGISTERS
+    has_wide = unmeasured.machine.vector_registers >= AVX512_REGISTERS
     is_wide = gain >= (AS_FAST if has_wide else CLEARLY_FASTER)
     width = WIDTHS[is_wide]
     figures = {
@@ -63,10 +64,10 @@ def figures_of(readings: Readings, unmeasured: Target) -> dict[str, Figure]:
         )
     if is_wide:
         figures["vector_registers"] = Figure(AVX512_REGISTERS, "those of 512-bit vectors")
+        cost = unmeasured.machine.winograd_transform_cost
         figures["winograd_transform_cost"] = Figure(
-            _rounded(gain * unmeasured.winograd_transform_cost),
-            f"{unmeasured.winograd_transform_cost:g} of the slower products: transforms wait for "
-            "memory",
+            _rounded(gain * cost),
+            f"{cost:g} of the slower products: transforms wait for memory",
         )
     return figures
 

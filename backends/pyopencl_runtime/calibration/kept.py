@@ -9,16 +9,18 @@ from collections.abc import Mapping
 from datetime import date
 from pathlib import Path
 
-from ....dialects.cl.target import Fact, Target, fact_types
 from ....files.caches import user_cache
+from ....machine.facts import Fact
+from ....machine.target import Target
 from ....messages.printable import printable
+from ....targets import fact_types, place_of
 from ....version import VERSION
 from .. import system
 from ..build import device_facts
 from ..devices import Device
 from .figures import Figure
 
-_FORMAT = "2"
+_FORMAT = "3"
 """Version of the measuring kernels; if it changes, devices are measured again."""
 
 
@@ -46,29 +48,32 @@ def text_of(
     The file contains everything in which the target differs from `base`, so that it can be read
     without the device.
     """
-    figures = {fact: figures[fact] for fact in fact_types() if fact in figures}
-    differing = [fact for fact in fact_types() if target.fact(fact) != base.fact(fact)]
-    reported = {fact: target.fact(fact) for fact in differing if fact not in figures}
+    differing = {fact: v for fact, v in target.facts.items() if base.facts.get(fact) != v}
+    reported = {fact: value for fact, value in differing.items() if fact not in figures}
     lines = [
         f"# {printable(f'{device.name} ({device.platform}, {device.driver})')}",
         f"# Measured on {day.isoformat()}; clopt-run --calibrate measures again. This file may be",
         "# edited, copied to other machines and given as a target: --target FILE.",
+        "# Lines without a comment were reported by the device; current answers replace them when",
+        "# the device is used.",
         f'base = "{base.name}"',
-        *_aligned({f: _toml(figure.value) for f, figure in figures.items()}, figures),
-        "# Reported by the device; current answers replace these lines when the device is used:",
-        *_aligned({fact: _toml(value) for fact, value in reported.items()}, {}),
     ]
+    values = {fact: figure.value for fact, figure in figures.items()} | reported
+    tables: dict[str, dict[str, Fact]] = {}
+    for fact in fact_types():
+        if fact in values:
+            table, _ = place_of(fact)
+            tables.setdefault(table, {})[fact] = values[fact]
+    for table, facts in tables.items():
+        lines += ["", f"[{table}]", *_aligned(facts, figures)]
     return "\n".join(lines) + "\n"
 
 
-def _aligned(values: Mapping[str, str], figures: Mapping[str, Figure]) -> list[str]:
-    lines = [f"{fact} = {value}" for fact, value in values.items()]
+def _aligned(facts: Mapping[str, Fact], figures: Mapping[str, Figure]) -> list[str]:
+    """Return a line for each fact, with its comment."""
+    lines = [f"{place_of(fact)[1]} = {json.dumps(value)}" for fact, value in facts.items()]
     width = max(map(len, lines), default=0)
-    comments = [f" # {figures[fact].comment}" if fact in figures else "" for fact in values]
+    comments = [f" # {figures[fact].comment}" if fact in figures else "" for fact in facts]
     return [
         f"{line:<{width}}{comment}".rstrip() for line, comment in zip(lines, comments, strict=True)
     ]
-
-
-def _toml(value: Fact) -> str:
-    return json.dumps(value)

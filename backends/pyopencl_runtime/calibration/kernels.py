@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from ....dialects.cl.target import Target
+from ....machine.target import Target
 from ....messages.source import Source, SourceModule
 
 STEPS = 64

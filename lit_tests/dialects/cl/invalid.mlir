@@ -151,13 +151,6 @@ builtin.module {
 // -----
 
 builtin.module {
-  // expected-error@+1 {{"lanes" is no fact of a target}}
-  "test.op"() {t = #cl.target<"mine", {lanes = 4 : i64}>} : () -> ()
-}
-
-// -----
-
-builtin.module {
   // expected-error@+1 {{vector_width is a whole number, not 'four'}}
   "test.op"() {t = #cl.target<"mine", {vector_width = "four"}>} : () -> ()
 }

@@ -53,7 +53,7 @@ class CommandCosts:
     def time(self, load: CommandWork) -> float:
         """The time of a command with this work."""
         facts = self.facts
-        rate = 1e3 * getattr(facts, load.rate) * self.target.compute_units
+        rate = 1e3 * getattr(facts, load.rate) * self.target.device.compute_units
         moved = load.bytes / (1e3 * facts.clml_bandwidth)
         return facts.clml_launch_microseconds + load.terms / rate + moved
 

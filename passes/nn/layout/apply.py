@@ -109,7 +109,8 @@ def spare_images(fused: nn.FusedOp, target: cl.Target) -> str:
     Returns a remark, empty if the kernel is within the limit.
     """
     images = [i for i, value in enumerate(fused.inputs) if is_texture(nn.layout_of(value))]
-    excess = images[target.max_read_images :]
+    most = target.device.max_read_images
+    excess = images[most:]
     transforms = Transforms()
     for i in excess:
         value = fused.inputs[i]
@@ -120,6 +121,6 @@ def spare_images(fused: nn.FusedOp, target: cl.Target) -> str:
     if not excess:
         return ""
     return (
-        f"{node_name(fused)}: {len(images)} images are more than the {target.max_read_images} that "
-        f"a kernel can read: {len(excess)} of them are buffers"
+        f"{node_name(fused)}: {len(images)} images are more than the {most} that a "
+        f"kernel can read: {len(excess)} of them are buffers"
     )

@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import Float16Type, MemRefType
 
 from ....dialects import cl, nn, tir
 from ....dialects.nn import LayoutAttr
+from ....targets import multiplies_bytes
 
 
 @dataclass(frozen=True)
@@ -63,10 +64,10 @@ def candidates(
         buffers.append(Candidate(LayoutAttr(blocks), "" if found.is_texture else found.remark))
         if found.is_texture:
             textures.append(found)
-    if target.multiplies_bytes and _is_byte(type_):
+    if multiplies_bytes(target) and _is_byte(type_):
         # Texels of bytes are the words of products; samplers would take their bytes apart.
         return [*buffers, PLAIN]
-    if target.texture == "prefer" and textures:
+    if target.policy.texture == "prefer" and textures:
         return textures
     return [*textures, *buffers, PLAIN]
 
@@ -81,7 +82,7 @@ def _of_blocks(shape: Sequence[int], target: cl.Target) -> list[Candidate]:
     if len(shape) < 3 or shape[1] < target.lanes:
         return [PLAIN]
     blocks = Candidate(LayoutAttr([(1, target.lanes)]))
-    return [blocks] if target.blocks == "prefer" else [blocks, PLAIN]
+    return [blocks] if target.policy.blocks == "prefer" else [blocks, PLAIN]
 
 
 def packable_axes(shape: Sequence[int]) -> list[int]:
@@ -117,7 +118,7 @@ def texture_for(
 
 def _has_format(type_: nn.Tensor, target: cl.Target) -> bool:
     half = isinstance(type_.element_type, Float16Type)
-    return tir.is_texel_type(type_.element_type) and (target.half_images or not half)
+    return tir.is_texel_type(type_.element_type) and (target.device.half_images or not half)
 
 
 def _separators(axes: int, row: int) -> Iterator[tuple[int, ...]]:
@@ -132,17 +133,17 @@ def _separators(axes: int, row: int) -> Iterator[tuple[int, ...]]:
 
 def _refusal(image: tir.Image, target: cl.Target) -> str:
     """The reason, with numbers, why the device cannot have such an image; empty if it can."""
-    if not target.images:
+    if not target.device.images:
         return f"{target.name} has no images"
     if image.kind is tir.ImageKind.Buffer:
-        if not target.image1d_buffer:
+        if not target.device.image1d_buffer:
             return f"{target.name} has no images over buffers"
-        limits = {"texels": (image.width, target.max_image_buffer_texels)}
+        limits = {"texels": (image.width, target.device.max_image_buffer_texels)}
     else:
         limits = {
-            "columns": (image.width, target.max_image_width),
-            "rows": (image.height, target.max_image_height),
-            "layers": (image.layers, target.max_image_layers),
+            "columns": (image.width, target.device.max_image_width),
+            "rows": (image.height, target.device.max_image_height),
+            "layers": (image.layers, target.device.max_image_layers),
         }
     for name, (extent, limit) in limits.items():
         if extent > limit:

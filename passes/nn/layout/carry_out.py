@@ -97,7 +97,7 @@ def _kernel(problem: LayoutProblem, work: Work, held: _Held) -> KernelLayouts:
 def is_packed(target: cl.Target, work: Work, layouts: Layouts) -> bool:
     """Whether a kernel reads or writes texels, if these are the layouts of its values."""
     # A contraction between plain tensors still has weights, which may be texels.
-    has_texels = target.texture == "prefer" and work_lane(work) is not None
+    has_texels = target.policy.texture == "prefer" and work_lane(work) is not None
     return has_texels or any(layout is not None for layout in layouts)
 
 

@@ -8,6 +8,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import cl, nn, tir
 from ....dialects.nn import LayoutAttr
+from ....targets import multiplies_bytes
 from .access import ContractedAxis, lanes_meet, shared_terms
 from .candidates import PLAIN, Candidate, packed_axis, texture_for
 from .kernels import Work, work_lane
@@ -55,7 +56,9 @@ class ConstantLayouts:
         term = next((term for term in terms if self._by_blocks(op, term)), None)
         is_packed = term is not None and self._packs_bytes(type_)
         # Texels of terms have a tail only in a layout, too.
-        is_filled = self.target.device_type == "cpu" or (term and term.extent % tir.QUAD == 0)
+        is_filled = self.target.device.device_type == "cpu" or (
+            term and term.extent % tir.QUAD == 0
+        )
         if is_packed and is_filled:
             # Four terms of a channel lie side by side: the schedule packs them (`dot-tiles`,
             # `dot-texels`), but only a layout fills up the last block of channels.
@@ -63,7 +66,7 @@ class ConstantLayouts:
             return PLAIN if is_whole else Candidate(LayoutAttr(blocks))
         if term is not None:
             blocks = [(term.axes[1], self.lanes), *blocks]
-        if is_packed or not (self.target.uses_textures and self.target.weight_images):
+        if is_packed or not (self.target.uses_textures and self.target.machine.weight_images):
             return Candidate(LayoutAttr(blocks))
         row = min(axis + 1, len(type_.get_shape()) - 1)
         return texture_for(type_, blocks, row, self.target)
@@ -72,7 +75,7 @@ class ConstantLayouts:
         """Whether a schedule packs the weights of a product of bytes for itself."""
         element = type_.element_type
         is_byte = nn.is_integer(element) and nn.numpy_dtype(element).itemsize == 1
-        return is_byte and self.target.multiplies_bytes
+        return is_byte and multiplies_bytes(self.target)
 
     def _by_blocks(self, op: nn.NNOp, term: ContractedAxis) -> bool:
         """Whether the kernel reads the first operand of a contraction by blocks of terms."""

@@ -20,6 +20,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import cl, nn, tir
 from ....dialects.nn import LayoutAttr
+from ....targets import multiplies_bytes
 from ..lowering.reads import reads_of
 from .access import OperandAccess, contraction_lane, shared_terms
 from .candidates import is_texture, packed_axis
@@ -57,11 +58,12 @@ class LayoutCostModel:
     @property
     def rate(self) -> float:
         """Multiply-adds per microsecond of the device."""
-        return 1e3 * self.target.mads_per_nanosecond * self.target.compute_units / self.ratio
+        target = self.target
+        return 1e3 * target.machine.mads_per_nanosecond * target.device.compute_units / self.ratio
 
     def traffic(self, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
         """The time to move the tensor between memory and the device, tails included."""
-        return bytes_of(type_, layout) * self.ratio / (1e3 * self.target.bandwidth)
+        return bytes_of(type_, layout) * self.ratio / (1e3 * self.target.machine.bandwidth)
 
     def write(self, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
         """The time to write the result of a kernel."""
@@ -72,7 +74,8 @@ class LayoutCostModel:
         else:
             elements = prod(layout.padded_shape(type_.get_shape()))
             stores = elements / self.lanes
-        slots = stores * self.target.access_cost + elements * self.target.result_cost
+        machine = self.target.machine
+        slots = stores * machine.access_cost + elements * machine.result_cost
         return self.traffic(type_, layout) + slots / self.rate
 
     def transform(
@@ -85,7 +88,7 @@ class LayoutCostModel:
         aligned = packed_axis(source) is not None and packed_axis(source) == packed_axis(target)
         loads = count / (self.lanes if aligned else 1)
         read = self.traffic(type_, source) + loads * self._load(source) / self.rate
-        return self.target.launch_microseconds + read + self.write(type_, target)
+        return self.target.machine.launch_microseconds + read + self.write(type_, target)
 
     def read(
         self,
@@ -109,7 +112,7 @@ class LayoutCostModel:
             loads = self._loads_of_plain(work, value, layout)
         if result is None and self._is_in_panels(work):
             assert work.contraction is not None
-            shared = 1 / min(self.target.register_rows, self.target.register_cols)
+            shared = 1 / min(self.target.machine.register_rows, self.target.machine.register_cols)
             factors = work.contraction.operands
             if value not in factors and layout is not None:
                 # Groups share panels of kernels alone that read nothing packed.
@@ -118,7 +121,7 @@ class LayoutCostModel:
                 loads *= shared
         time = self.traffic(type_, layout) + loads / self.rate
         if work.is_view:
-            time += self.target.launch_microseconds + self.write(type_, result)
+            time += self.target.machine.launch_microseconds + self.write(type_, result)
         if result is None and self._lies_along_terms(work, value, layout):
             # Neither gives the kernel lanes: it computes one element of the result at a time.
             assert work.contraction is not None
@@ -130,7 +133,7 @@ class LayoutCostModel:
         type_, rank = nn.tensor_type(value), len(nn.shape_of(work.result))
         last = max(rank - 1, 0)
         # Lanes along channels are stored one by one.
-        scattered = nn.count(nn.shape_of(work.result)) * self.target.access_cost
+        scattered = nn.count(nn.shape_of(work.result)) * self.target.machine.access_cost
         return min(
             self._loads(work.access(value, axis, self.lanes), type_, layout)
             + (0 if axis == last or work.contraction is not None else scattered)
@@ -152,7 +155,7 @@ class LayoutCostModel:
         Where one matrix multiplies several, their rows together count (`nn-flatten-products`).
         """
         op = work.contraction
-        if not self.target.prefetched_panels or not isinstance(op, nn.MatmulOp):
+        if not self.target.machine.prefetched_panels or not isinstance(op, nn.MatmulOp):
             return False
         *stack, rows, columns = nn.shape_of(op.result)
         if len(nn.shape_of(op.b)) == 2 and op.transpose_a is None:
@@ -162,8 +165,9 @@ class LayoutCostModel:
     def _load(self, layout: LayoutAttr | None, guarded: bool = False) -> float:
         """The cost of one load, in multiply-adds."""
         if is_texture(layout):
-            return self.target.access_cost * self.target.image_cost
-        return self.target.access_cost * (self.target.guard_cost if guarded else 1.0)
+            return self.target.machine.access_cost * self.target.machine.image_cost
+        machine = self.target.machine
+        return machine.access_cost * (machine.guard_cost if guarded else 1.0)
 
     def _loads(self, access: OperandAccess, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
         """The cost of all loads of an operand, in multiply-adds."""
@@ -175,14 +179,14 @@ class LayoutCostModel:
         elif access.same and packed is None and self._reads_rows(type_):
             loads *= PARTIAL / self.lanes
         elif side in access.walked:
-            loads *= self.target.horizontal_cost / self.lanes
+            loads *= self.target.machine.horizontal_cost / self.lanes
         elif access.same and packed is not None:
             loads *= UNSHARED
         return loads * self._load(layout, access.guarded)
 
     def _reads_rows(self, type_: nn.Tensor) -> bool:
         """Whether tiles of columns read the rows of a plain tensor by texels."""
-        has_texels = self.target.uses_textures and self.target.texels_of_rows
+        has_texels = self.target.uses_textures and self.target.compiler.texels_of_rows
         return has_texels and type_.get_shape()[-1] % self.lanes == 0
 
     def _multiply(
@@ -204,7 +208,7 @@ class LayoutCostModel:
             waste *= _padded(outer, self.lanes) / outer
         if self._takes_blocks_apart(layout, result, outer) or _gathers(op, layout, result):
             waste = self.lanes
-        if self.target.multiplies_bytes and _is_of_bytes(op):
+        if multiplies_bytes(self.target) and _is_of_bytes(op):
             # Four terms of a channel lie side by side in blocks alone.
             waste *= 1 / tir.QUAD if layout is not None else _BYTES_APART
         return terms * waste / self.rate

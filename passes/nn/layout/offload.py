@@ -237,7 +237,7 @@ class OffloadProblem:
             return 0.0
         constants = [v for v in work.inputs if nn.constant_of(v) is not None]
         traffic = sum(self._model.traffic(nn.tensor_type(v), None) for v in constants)
-        return self._model.target.launch_microseconds + traffic
+        return self._model.target.machine.launch_microseconds + traffic
 
     def _split_cost(self, offer: Offer, work: Work, layout: int) -> float:
         """The cost of the accelerator's part, and of the read of its result by our kernel."""

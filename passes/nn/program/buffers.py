@@ -131,8 +131,8 @@ def assign_buffers(
     multiples of `image_base_alignment_bytes`. A part keeps its whole value alive: while parts raise
     the peak of live bytes by more than `_MOST_GROWTH`, the part that raises it most is dropped.
     """
-    alignment, sizes = target.image_base_alignment_bytes, Sizes()
-    if not target.sub_buffers:
+    alignment, sizes = target.device.image_base_alignment_bytes, Sizes()
+    if not target.device.sub_buffers:
         return _place([], results, alignment, sizes)
     steps = [op for op in function.body.block.ops if isinstance(op, Step)]
     regions = [op for op in steps if isinstance(op, nn.FusedOp)]
@@ -178,10 +178,10 @@ def _offer_places(
     most = max(live_bytes(steps, results, assignment)[0])
     for fused in (*assignment.slices, *assignment.joins):
         rest = [op for op in regions if op is not fused]
-        apart = _place(rest, results, target.image_base_alignment_bytes, assignment.sizes)
+        apart = _place(rest, results, target.device.image_base_alignment_bytes, assignment.sizes)
         saved = most - max(live_bytes(steps, results, apart)[0])
         moved = 2 * assignment.sizes[fused.outputs[0]]
-        time = target.launch_microseconds + moved / (1e3 * target.bandwidth)
+        time = target.machine.launch_microseconds + moved / (1e3 * target.machine.bandwidth)
         budget.offer(MemorySaving.PLACE, node_name(fused), saved, time)
 
 

@@ -37,7 +37,7 @@ def layer_microseconds(layer: Layer, facts: VTAFacts) -> float:
 
 def copy_microseconds(size: int, target: cl.Target) -> float:
     """The time of a kernel that packs or unpacks activations of `size` bytes."""
-    return target.launch_microseconds + 2 * size / (1e3 * target.bandwidth)
+    return target.machine.launch_microseconds + 2 * size / (1e3 * target.machine.bandwidth)
 
 
 def _bytes(shape: tuple[int, ...], config: Config) -> int:

@@ -38,8 +38,8 @@ class Cost:
 def cost_of(kernel: tir.FuncOp, target: cl.Target) -> Cost:
     """The cost of a lowered kernel."""
     work = kernel_work(kernel)
-    arithmetic = _SLOWER * work.multiply_adds / (1e3 * target.mads_per_nanosecond)
-    return Cost(arithmetic + work.bytes / (1e3 * target.bandwidth), items_of(kernel))
+    arithmetic = _SLOWER * work.multiply_adds / (1e3 * target.machine.mads_per_nanosecond)
+    return Cost(arithmetic + work.bytes / (1e3 * target.machine.bandwidth), items_of(kernel))
 
 
 def is_eligible(kernel: tir.FuncOp) -> bool:

@@ -178,24 +178,24 @@ class AttentionModel:
         )
         values = tiles * self._tile(choice.rows, choice.columns, shape.keys)
         weights = shape.keys * (_KEY_CYCLES + _WEIGHT_CYCLES * choice.vectors)
-        copied = choice.queries * shape.depth * target.lane_cycles
-        turns = (items + target.compute_units - 1) / target.compute_units
-        return turns * (scores + values + weights + copied + target.item_cycles / 10)
+        copied = choice.queries * shape.depth * target.machine.lane_cycles
+        turns = (items + target.device.compute_units - 1) / target.device.compute_units
+        return turns * (scores + values + weights + copied + target.machine.item_cycles / 10)
 
     def _tile(self, rows: int, vectors: int, steps: int) -> float:
         """Return the cycles of a tile of some rows of vectors."""
         target = self.target
         step = max(
-            rows * vectors / target.mads_per_cycle,
-            (rows + vectors) / target.loads_per_cycle,
-            target.mad_cycles,
+            rows * vectors / target.machine.mads_per_cycle,
+            (rows + vectors) / target.machine.loads_per_cycle,
+            target.machine.mad_cycles,
         )
-        return steps * step + target.tile_cycles
+        return steps * step + target.machine.tile_cycles
 
     def _candidates(self) -> Iterator[AttentionSizes]:
         """Yield the choices whose sums are believed to fit the registers."""
         shape, most = self.shape, accumulators(self.target, 2, _MOST_ACCUMULATORS)
-        lanes = max(w for w in _WIDTHS if w <= max(self.target.vector_width, 2))
+        lanes = max(w for w in _WIDTHS if w <= max(self.target.machine.vector_width, 2))
         lanes = max(w for w in _WIDTHS if w <= min(lanes, shape.count))
         width = self._width(lanes)
         for vectors, columns in product(shape.vectors(lanes), _value_tiles(shape, width, most)):

@@ -65,7 +65,7 @@ def _default(space: Space[BlockedReduction]) -> Params:
     # A channel loop in the window leaves tests of borders outside of it.
     window = 1 if shape.term is not None else len(shape.window)
     window = max(n for n in range(min(window, len(shape.window)) + 1) if shape.has_room(tile, n))
-    wanted = target.item_cycles / model.cycles(tile)
+    wanted = target.machine.item_cycles / model.cycles(tile)
     order = sorted(range(len(shape.extents)), key=lambda i: (i != 0, i != shape.lane, i))
     weights = stream_bytes(shape.contraction.func, shape.contraction.stage.block)
     return Params(

@@ -150,15 +150,15 @@ class ChannelTileModel:
             loads += each
             # What a tile reads once over the whole reduction comes from the second level.
             size = each * element_bytes(load) * (shape.lanes if of_block else 1)
-            if size * depth > target.l1_cache_bytes / 2:
+            if size * depth > target.machine.l1_cache_bytes / 2:
                 traffic += size
         step = max(
-            sums / target.mads_per_cycle,
-            loads / target.loads_per_cycle,
-            traffic / target.l2_bytes_per_cycle,
-            target.mad_cycles,
+            sums / target.machine.mads_per_cycle,
+            loads / target.machine.loads_per_cycle,
+            traffic / target.machine.l2_bytes_per_cycle,
+            target.machine.mad_cycles,
         )
-        return depth * step + sums + target.tile_cycles
+        return depth * step + sums + target.machine.tile_cycles
 
     def cost(self, tile: ChannelTile) -> float:
         """Return the cycles of all tiles."""

@@ -49,7 +49,7 @@ def _domains(columns: Columns, target: cl.Target) -> Domains:
 
 def _objection(space: Space[Columns]) -> str | None:
     count = space.structure.count
-    if count < space.target.vector_width:
+    if count < space.target.machine.vector_width:
         return f"its result has {count} columns, less than a vector of the device"
     return None
 
@@ -64,7 +64,7 @@ def _is_vector(stage: Stage, size: int) -> bool:
 
 
 def _default(space: Space[Columns]) -> Params:
-    width = space.target.vector_width
+    width = space.target.machine.vector_width
     return space.nearest(Params({LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE, WIDTH.name: width}))
 
 

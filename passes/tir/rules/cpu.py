@@ -14,18 +14,18 @@ _OPERAND_REGISTERS = 4
 
 def accumulators(target: cl.Target, least: int = 1, most: int = MOST_SUMS) -> int:
     """Return how many vector registers a tile is believed to have for sums, at least `least`."""
-    return min(max(least, target.vector_registers - _OPERAND_REGISTERS), most)
+    return min(max(least, target.machine.vector_registers - _OPERAND_REGISTERS), most)
 
 
 def near_bytes(target: cl.Target) -> int:
     """Return the memory of a work-item that stays in the second cache and fits the stack."""
-    return min(target.l2_cache_bytes, MOST_PRIVATE)
+    return min(target.machine.l2_cache_bytes, MOST_PRIVATE)
 
 
 def bytes_per_cycle(target: cl.Target, size: float) -> float:
     """Return the bytes per cycle at which a core reads data again after `size` other bytes."""
-    is_near = size <= target.l2_cache_bytes
-    return target.l2_bytes_per_cycle if is_near else target.memory_bytes_per_cycle
+    is_near = size <= target.machine.l2_cache_bytes
+    return target.machine.l2_bytes_per_cycle if is_near else target.machine.memory_bytes_per_cycle
 
 
 def divisors(number: int) -> tuple[int, ...]:

@@ -67,7 +67,7 @@ def _channels(shape: ByteTexels) -> int:
 def _parts(shape: ByteTexels, target: cl.Target) -> tuple[int, ...]:
     """Return into how many equal parts the sums of a tile can go."""
     channels = _channels(shape)
-    most = min(target.max_work_group_size, channels)
+    most = min(target.device.max_work_group_size, channels)
     return tuple(n for n in _PARTS if n <= most and channels % n == 0)
 
 
@@ -87,7 +87,7 @@ def _members(
 ) -> int:
     """Return how many tiles a group can have."""
     size = parts * tile.columns * tile.blocks * TEXEL * _BYTES
-    most = min(target.max_work_group_size // parts, target.local_memory_bytes // size)
+    most = min(target.device.max_work_group_size // parts, target.device.local_memory_bytes // size)
     return min(_tiles(shape, tile, along), most)
 
 
@@ -109,7 +109,7 @@ class BytePartsModel:
         That is the share of its lanes that computes something, less where these share no weights.
         """
         shape, target = self.shape, self.target
-        most = max(1, target.preferred_work_group // parts)
+        most = max(1, target.machine.preferred_work_group // parts)
         return max(
             (self._use(_tiles(shape, tile, along), members, parts, along), members, along)
             for along in _along(shape)
@@ -119,7 +119,7 @@ class BytePartsModel:
     def _use(self, extent: int, members: int, parts: int, along: int) -> float:
         last = _along(self.shape)[-1]
         worth = _APART if along == self.shape.lane else 1.0 if along == last else _FAR
-        items, wave = members * parts, self.target.small_work_group
+        items, wave = members * parts, self.target.machine.small_work_group
         covered = -(-extent // members) * members
         return round(worth * extent / covered * items / (-(-items // wave) * wave), 3)
 

@@ -141,9 +141,9 @@ class ByteTexelModel:
         words = tile.blocks * tile.columns
         # Columns that are neighbours share what the taps of a window read.
         read = (tile.columns - 1 + shape.taps) / shape.taps if shape.taps > 1 else tile.columns
-        step = TEXEL * words + target.access_cost * (read + tile.blocks)
+        step = TEXEL * words + target.machine.access_cost * (read + tile.blocks)
         covered = prod(grid) * words / prod(shape.extents) * TEXEL
-        wanted = target.compute_units * target.preferred_work_group
+        wanted = target.device.compute_units * target.machine.preferred_work_group
         return covered * step / words * max(1.0, wanted / (prod(grid) * parts))
 
     @cached_property

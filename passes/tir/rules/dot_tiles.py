@@ -135,11 +135,11 @@ class ByteTileModel:
         """Return the cycles of all tiles."""
         target, sums = self.target, tile.blocks * tile.columns
         step = max(
-            sums / target.mads_per_cycle,
-            (tile.blocks + tile.columns) / target.loads_per_cycle,
-            target.mad_cycles,
+            sums / target.machine.mads_per_cycle,
+            (tile.blocks + tile.columns) / target.machine.loads_per_cycle,
+            target.machine.mad_cycles,
         )
-        cycles = self.shape.contraction.depth / QUAD * step + sums + target.tile_cycles
+        cycles = self.shape.contraction.depth / QUAD * step + sums + target.machine.tile_cycles
         return self.tiles(tile) * cycles
 
     @cached_property
@@ -172,7 +172,7 @@ def _tile(params: Params) -> ChannelTile:
 def _default(space: Space[ByteTiles]) -> Params:
     shape, model = space.structure, space.model(ByteTileModel)
     tile = model.best
-    wanted = space.target.item_cycles * model.tiles(tile) / model.cost(tile)
+    wanted = space.target.machine.item_cycles * model.tiles(tile) / model.cost(tile)
     order = sorted(range(len(shape.extents)), key=lambda i: (i != 0, i != shape.lane, i))
     return Params(
         {

@@ -125,10 +125,13 @@ def _cpu_default(space: Space[Pieces]) -> Params:
     chosen: dict[str, Value] = {LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE}
     for piece in range(len(pieces.pieces)):
         widths = pieces.widths(piece)
-        width = max((w for w in widths if w <= target.vector_width), default=widths[0])
+        width = max((w for w in widths if w <= target.machine.vector_width), default=widths[0])
         chosen[WIDTH.at(piece)] = width
         total = pieces.vectors(piece, width)
-        items = max(target.compute_units * target.items_per_core, total // target.item_vectors)
+        items = max(
+            target.device.compute_units * target.machine.items_per_core,
+            total // target.machine.item_vectors,
+        )
         chosen[CHUNK.at(piece)] = max(1, total // items)
     return Params(chosen)
 

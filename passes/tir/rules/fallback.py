@@ -32,13 +32,13 @@ SIZE = replace(LOCAL_SIZE, when="kernels on a CPU", absent=DEFAULT_LOCAL_SIZE)
 
 
 def _domains(kernel: NaiveKernel, target: cl.Target) -> Domains:
-    if target.device_type == "gpu":
+    if target.device.device_type == "gpu":
         return {GROUP.name: group_sizes(target)}
     return {SIZE.name: local_sizes(target)}
 
 
 def _default(space: Space[NaiveKernel]) -> Params:
-    if space.target.device_type != "gpu":
+    if space.target.device.device_type != "gpu":
         return Params({SIZE.name: DEFAULT_LOCAL_SIZE})
     # Only stages in their places show which loops they share: a trial.
     trial = Schedule(space.structure.func)

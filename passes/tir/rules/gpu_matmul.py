@@ -180,9 +180,9 @@ def _is_product(contraction: Contraction) -> bool:
 
 def _domains(product: MatrixProduct, target: cl.Target) -> Domains | NotApplicable:
     *_, row, col = product.contraction.extents
-    local = target.local_memory_bytes
+    local = target.device.local_memory_bytes
     depths = tuple(d for d in (4, 8, 16, 32) if 2 * d <= product.contraction.depth)
-    groups = tuple(group for group in _GROUPS if prod(group) <= target.max_work_group_size)
+    groups = tuple(group for group in _GROUPS if prod(group) <= target.device.max_work_group_size)
 
     def rows(params: Params) -> Range:
         return Range(1, min(_MOST_ROWS, row // params.numbers("group")[1]))
@@ -240,19 +240,19 @@ def _preferred(space: Space[MatrixProduct], *, narrow: bool = False) -> Iterator
     Narrow ones have one vector of a row, so that more work-items share a product of medium size.
     """
     product, target = space.structure, space.target
-    cols = min(target.register_cols, 4)
-    copies = target.prefetched_panels
+    cols = min(target.machine.register_cols, 4)
+    copies = target.machine.prefetched_panels
     if not copies:
-        side = next((x for x, y in _GROUPS if x * y <= target.max_work_group_size), 4)
-        tiles = [((side, side), target.register_rows, _DEPTH)]
+        side = next((x for x, y in _GROUPS if x * y <= target.device.max_work_group_size), 4)
+        tiles = [((side, side), target.machine.register_rows, _DEPTH)]
     else:
-        rows = [target.register_rows, target.register_rows // 2]
+        rows = [target.machine.register_rows, target.machine.register_rows // 2]
         tiles = every_product([(16, 16), (16, 8), (8, 8)], rows, [_DEPTH, _DEPTH // 2])
-    vectors = max(1, target.register_cols // 4) if copies and not narrow else 1
+    vectors = max(1, target.machine.register_cols // 4) if copies and not narrow else 1
     for group, count, depth in tiles:
         tile = GroupTile(group, count, cols, vectors, depth)
         lanes = max(product.loads(tile)) if copies else 1
-        possible = product.prefetches(tile, lanes, target.local_memory_bytes)
+        possible = product.prefetches(tile, lanes, target.device.local_memory_bytes)
         yield Params(
             {
                 "group": group,
@@ -278,9 +278,9 @@ def _cost(space: Space[MatrixProduct], params: Params) -> float:
     groups = prod(batch) * -(-row // tile.all_rows) * -(-col // tile.all_cols)
     # From local memory each work-item reads rows and columns, from global memory the group does.
     read = tile.items * (tile.rows + tile.cols) + tile.all_rows + tile.all_cols
-    step = tile.all_rows * tile.all_cols + target.access_cost * read / 4
-    share = -(-groups // target.compute_units)
-    busy = min(1.0, share * tile.items / target.shared_work_group)
+    step = tile.all_rows * tile.all_cols + target.machine.access_cost * read / 4
+    share = -(-groups // target.device.compute_units)
+    busy = min(1.0, share * tile.items / target.machine.shared_work_group)
     return share * step * contraction.depth / busy
 
 

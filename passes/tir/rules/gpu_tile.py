@@ -98,13 +98,16 @@ def _default(space: Space[PlainProduct]) -> Params:
     extents = contraction.extents
     shared = [i for i in product.others if any(load.steps[i] == 0 for load in contraction.loads)]
     row = max(shared or product.others, key=lambda i: extents[i])
-    width, rows = min(target.register_cols, 4), min(target.register_rows, _MOST_ROWS)
+    width, rows = (
+        min(target.machine.register_cols, 4),
+        min(target.machine.register_rows, _MOST_ROWS),
+    )
     while width > extents[col]:
         width //= 2
     while rows > extents[row]:
         rows //= 2
     # Smaller tiles until there are enough to hide latencies.
-    wanted = target.compute_units * target.tiles_per_unit
+    wanted = target.device.compute_units * target.machine.tiles_per_unit
     while rows * width > 1 and prod(extents) // (rows * width) < wanted:
         if rows >= width:
             rows //= 2

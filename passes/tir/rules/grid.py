@@ -29,20 +29,22 @@ def local_sizes(target: cl.Target, item_bytes: int = 1) -> Choice:
 
     A work-item has at least `item_bytes` of private memory.
     """
-    most = min(_LARGEST_CPU_GROUP, target.max_work_group_size, max(1, MOST_PRIVATE // item_bytes))
+    most = min(
+        _LARGEST_CPU_GROUP, target.device.max_work_group_size, max(1, MOST_PRIVATE // item_bytes)
+    )
     return Choice(tuple((size, 1, 1) for size in _powers(most)))
 
 
 def group_sizes(target: cl.Target) -> Choice:
     """Return the sizes of groups along x, the only axis that has several work-items."""
-    most = target.max_work_group_size
+    most = target.device.max_work_group_size
     return Choice(tuple(sorted({*_powers(most), most})))
 
 
 def group_size(inner: int, target: cl.Target) -> int:
     """Return a group for a nest whose last loop runs `inner` times: large, but not mostly idle."""
-    size = _powers(min(target.large_work_group, target.max_work_group_size))[-1]
-    while size > target.small_work_group and size >= 2 * inner:
+    size = _powers(min(target.machine.large_work_group, target.device.max_work_group_size))[-1]
+    while size > target.machine.small_work_group and size >= 2 * inner:
         size //= 2
     return size
 

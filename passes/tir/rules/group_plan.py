@@ -86,7 +86,9 @@ class SharedRows:
 
     def most_items(self, target: cl.Target) -> int:
         """Return how many work-items a group can have."""
-        return min(target.max_work_group_size, target.local_memory_bytes // self.lane_bytes)
+        return min(
+            target.device.max_work_group_size, target.device.local_memory_bytes // self.lane_bytes
+        )
 
     def most_lanes(self, target: cl.Target) -> int:
         """Return how many work-items can share a row: a power of two, with two steps each."""
@@ -112,13 +114,15 @@ class SharingModel:
         On an H200 a sum of a million elements takes 27 us in groups twice as large as usual, and 47
         us in usual ones.
         """
-        target, few = self.target, self.shared.bare.rows.count < self.target.compute_units
-        return min((2 if few else 1) * target.large_work_group, self.shared.most_items(target))
+        target, few = self.target, self.shared.bare.rows.count < self.target.device.compute_units
+        return min(
+            (2 if few else 1) * target.machine.large_work_group, self.shared.most_items(target)
+        )
 
     @property
     def _least(self) -> int:
         """Work-items that a group should have."""
-        return min(self.target.shared_work_group, self._most)
+        return min(self.target.machine.shared_work_group, self._most)
 
     @cached_property
     def best(self) -> RowSharing | None:
@@ -128,7 +132,9 @@ class SharingModel:
 
     def _rows(self) -> RowSharing | None:
         bare, rows = self.shared.bare, self.shared.bare.rows
-        line = self.target.cache_line_bytes // 4  # work-items that read a line of floats together
+        line = (
+            self.target.machine.cache_line_bytes // 4
+        )  # work-items that read a line of floats together
         lanes = _lanes(_count(bare), self.shared.length, self.target, line, self._most)
         if lanes < FAN_IN:
             return None
@@ -139,8 +145,8 @@ class SharingModel:
 
     def _columns(self, column: int) -> RowSharing | None:
         bare, most = self.shared.bare, self._most
-        members = min(self.target.coalesced_items, most)
-        while members > 8 and _count(bare) < members * self.target.compute_units:
+        members = min(self.target.machine.coalesced_items, most)
+        while members > 8 and _count(bare) < members * self.target.device.compute_units:
             members //= 2
         extent = _extent(bare, column)
         members = _even(extent, members)
@@ -153,9 +159,9 @@ class SharingModel:
 
 def _lanes(rows: int, length: int, target: cl.Target, least: int, most: int) -> int:
     """Return the work-items for a row: a power of two, with two elements for each."""
-    if length < target.barrier_steps:
+    if length < target.machine.barrier_steps:
         return 1
-    wanted = max(target.compute_units * target.items_per_unit // rows, least)
+    wanted = max(target.device.compute_units * target.machine.items_per_unit // rows, least)
     limit = max(min(wanted, length // 2, most), 1)
     return 1 << (limit.bit_length() - 1)
 

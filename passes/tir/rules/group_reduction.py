@@ -111,7 +111,7 @@ def _objection(space: Space[SharedRows]) -> str | None:
 
 def _default(space: Space[SharedRows]) -> Params:
     best = space.model(SharingModel).best
-    hides = {AT_ONCE.name: _AT_ONCE if space.target.rolled_loops else 0}
+    hides = {AT_ONCE.name: _AT_ONCE if space.target.compiler.rolled_loops else 0}
     loops = hides if _multiplies_texels(space.structure) else {}
     if best is None:
         return space.nearest(Params({**loops}))

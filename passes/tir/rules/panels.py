@@ -83,7 +83,7 @@ def is_far(problem: Contraction, load: Load, target: cl.Target) -> bool:
         extents[dim] for dim in load.dims if dim is not None and _is_batch(problem, load, dim)
     )
     size = prod(memref_of(load.op.memref).get_shape()) // batch
-    return size * element_bytes(load) > target.l2_cache_bytes / 2
+    return size * element_bytes(load) > target.machine.l2_cache_bytes / 2
 
 
 def _is_batch(problem: Contraction, load: Load, dim: int) -> bool:
@@ -94,11 +94,11 @@ def _is_batch(problem: Contraction, load: Load, dim: int) -> bool:
 def copy_cycles(problem: Contraction, load: Load, tile: Tile, target: cl.Target) -> float:
     """Return the cycles that the panels of all parts take."""
     elements = _elements(problem, load, tile)
-    each = 2 / (target.loads_per_cycle * tile.width)
+    each = 2 / (target.machine.loads_per_cycle * tile.width)
     if load.steps[tile.col] != 1:
-        each = target.lane_cycles
+        each = target.machine.lane_cycles
     far = is_far(problem, load, target)
-    rate = target.memory_bytes_per_cycle if far else target.l2_bytes_per_cycle
+    rate = target.machine.memory_bytes_per_cycle if far else target.machine.l2_bytes_per_cycle
     return elements * max(each, element_bytes(load) / rate)
 
 

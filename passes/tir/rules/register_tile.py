@@ -143,7 +143,7 @@ def _objection(space: Space[Contraction]) -> str | None:
     model, target = space.model(RegisterTileModel), space.target
     if model.best is None:
         return "its result has no vector of columns as the device has them"
-    walks_rows = row_length(space.structure.stage) >= 2 * target.vector_width
+    walks_rows = row_length(space.structure.stage) >= 2 * target.machine.vector_width
     if walks_rows and model.best.gathers:
         return "its reduction walks rows of memory, and a tile would gather vectors from them"
     if walks_rows and model.best.panel and total_cycles(model, model.best) > cycles_by_rows(model):
@@ -227,7 +227,7 @@ def _grid_order(model: RegisterTileModel, tile: RegisterTile) -> list[int]:
     of_weights = {
         i for load in weights.values() for i in range(len(model.extents)) if load.steps[i] != 0
     }
-    large = size > model.target.l2_cache_bytes / 2
+    large = size > model.target.machine.l2_cache_bytes / 2
     rank = {i: (i in of_weights) != large for i in range(len(model.extents))}
     return sorted(rank, key=lambda i: (rank[i], i == tile.col, i == tile.row))
 

@@ -119,7 +119,7 @@ def _columns(model: RegisterTileModel) -> Iterator[tuple[int, int]]:
     A load of every other element loads twice the lanes of its vectors.
     """
     for col, extent in enumerate(model.extents):
-        width = model.target.vector_width
+        width = model.target.machine.vector_width
         while width > extent:
             width //= 2
         if width >= 2:
@@ -138,15 +138,15 @@ def _in_parts(model: RegisterTileModel, tile: RegisterTile) -> RegisterTile | No
     load = panel_load(contraction, tile)
     if load is None or not is_far(contraction, load, target):
         return None
-    steps = target.l1_cache_bytes / 2 / (tile.cols * element_bytes(load))
+    steps = target.machine.l1_cache_bytes / 2 / (tile.cols * element_bytes(load))
     places = max((_line_places(model, other, tile) for other in contraction.loads), default=0)
     if (
         is_near(contraction, tile, 1, target)
-        and places * contraction.depth <= target.l2_cache_bytes
+        and places * contraction.depth <= target.machine.l2_cache_bytes
     ):
         return None
     if places:
-        steps = min(steps, target.l2_cache_bytes / places)
+        steps = min(steps, target.machine.l2_cache_bytes / places)
     longest = contraction.longest_steps
     numbers = (n for n in range(2, longest + 1) if longest % n == 0)
     parts = next((n for n in numbers if contraction.depth / n <= steps), None)
@@ -201,33 +201,35 @@ def costed(model: RegisterTileModel, tile: RegisterTile, rows_stored: bool) -> R
         elif step == 2 and 2 * tile.width <= _WIDEST:
             each = _HALVES * tile.vectors
         else:
-            each = tile.cols * target.lane_cycles * target.loads_per_cycle
+            each = tile.cols * target.machine.lane_cycles * target.machine.loads_per_cycle
             gathers = True
         loads += copies * each
         # What a tile reads over a part of the reduction comes from the second level if it is large.
         size = elements * element_bytes(load)
-        if size * steps > target.l1_cache_bytes / 2:
+        if size * steps > target.machine.l1_cache_bytes / 2:
             traffic += size
         if _evicts_itself(model, load, tile):
             traffic += copies * _LINE
         if load is served and not tile.panel and is_far(model.contraction, load, target):
             far += size
-        if _line_places(model, load, tile) * steps > target.l2_cache_bytes:
+        if _line_places(model, load, tile) * steps > target.machine.l2_cache_bytes:
             far += _LINE
     accumulators = tile.rows * tile.vectors
     step_cycles = max(
-        accumulators / target.mads_per_cycle,
-        loads / target.loads_per_cycle,
-        traffic / target.l2_bytes_per_cycle,
-        target.mad_cycles,
+        accumulators / target.machine.mads_per_cycle,
+        loads / target.machine.loads_per_cycle,
+        traffic / target.machine.l2_bytes_per_cycle,
+        target.machine.mad_cycles,
     )
     # Arithmetic does not hide these: each step reads another page.
-    step_cycles += far / target.memory_bytes_per_cycle
-    store = accumulators * (1.0 if rows_stored else tile.width * target.lane_cycles)
+    step_cycles += far / target.machine.memory_bytes_per_cycle
+    store = accumulators * (1.0 if rows_stored else tile.width * target.machine.lane_cycles)
     if tile.parts > 1:
         # Each part is added to sums in memory.
-        store += tile.parts * (3 * accumulators / target.loads_per_cycle + target.tile_cycles)
-    cycles = model.contraction.depth * step_cycles + store + target.tile_cycles
+        store += tile.parts * (
+            3 * accumulators / target.machine.loads_per_cycle + target.machine.tile_cycles
+        )
+    cycles = model.contraction.depth * step_cycles + store + target.machine.tile_cycles
     return replace(tile, cycles=cycles, gathers=gathers)
 
 
@@ -244,7 +246,7 @@ def _evicts_itself(model: RegisterTileModel, load: Load, tile: RegisterTile) -> 
         return False
     pitch = step * element_bytes(load)
     sets = _PAGE // gcd(pitch, _PAGE)
-    return pitch >= _LINE and tile.rows > sets * (model.target.l1_cache_bytes // _PAGE)
+    return pitch >= _LINE and tile.rows > sets * (model.target.machine.l1_cache_bytes // _PAGE)
 
 
 def total_cycles(model: RegisterTileModel, tile: RegisterTile) -> float:
@@ -257,8 +259,8 @@ def total_cycles(model: RegisterTileModel, tile: RegisterTile) -> float:
 def cycles_by_rows(model: RegisterTileModel) -> float:
     """Return the cycles of computing each result alone, with vectors along a row of memory."""
     target = model.target
-    steps = model.contraction.depth / target.vector_width
-    return prod(model.extents) * (steps * target.mad_cycles + target.tile_cycles)
+    steps = model.contraction.depth / target.machine.vector_width
+    return prod(model.extents) * (steps * target.machine.mad_cycles + target.machine.tile_cycles)
 
 
 def _copy(model: RegisterTileModel, tile: RegisterTile) -> float:
@@ -273,9 +275,9 @@ def tiles_of_item(model: RegisterTileModel, tile: RegisterTile) -> int:
     """Return how many tiles of a column each work-item computes: a divisor, so none is partial."""
     tiles = prod(model.extents) / (tile.rows * tile.cols)
     target = model.target
-    wanted = tiles / (target.items_per_core * target.compute_units)
+    wanted = tiles / (target.machine.items_per_core * target.device.compute_units)
     if not tile.panel:
-        wanted = min(target.item_cycles / tile.cycles, wanted)
+        wanted = min(target.machine.item_cycles / tile.cycles, wanted)
     return min(_preferred_chunks(model, tile), key=lambda n: abs(n - wanted))
 
 

@@ -43,7 +43,7 @@ def _shapes(stage: Stage, target: cl.Target) -> Shapes:
 
 
 def _domains(stage: Stage, target: cl.Target) -> Domains | NotApplicable:
-    if not (target.uses_textures and target.texels_of_rows):
+    if not (target.uses_textures and target.compiler.texels_of_rows):
         return NotApplicable("it needs a device that reads rows by texels")
     return {GROUP.name: _shapes(stage, target)}
 

@@ -50,11 +50,11 @@ def _too_short(shortest: int) -> str:
 
 def _objection(space: Space[WalkedRows]) -> str | None:
     shortest = space.structure.shortest
-    return _too_short(shortest) if shortest < 2 * space.target.vector_width else None
+    return _too_short(shortest) if shortest < 2 * space.target.machine.vector_width else None
 
 
 def _default(space: Space[WalkedRows]) -> Params:
-    width = space.target.vector_width
+    width = space.target.machine.vector_width
     return space.nearest(Params({LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE, WIDTH.name: width}))
 
 

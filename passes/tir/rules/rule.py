@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Generic
 
 from ....dialects import cl
+from ....targets import multiplies_bytes
 from ..schedule import Schedule
 from .naive_kernel import NaiveKernel
 from .space import (
@@ -44,13 +45,13 @@ class Needs:
 
     def unmet(self, kernel: NaiveKernel, target: cl.Target) -> NotApplicable | None:
         """Return the first need that the device or the kernel does not meet."""
-        if self.device not in (None, target.device_type):
+        if self.device not in (None, target.device.device_type):
             return NotApplicable(f"it needs a {self.device.upper()}")
         if self.reductions not in (None, bool(kernel.producers)):
             return NotApplicable("it has no reduction" if self.reductions else "it has a reduction")
         if self.texels is not None and self.texels != (target.uses_textures and kernel.is_packed):
             return NotApplicable("it accesses no texels" if self.texels else "it accesses texels")
-        if self.byte_products and not target.multiplies_bytes:
+        if self.byte_products and not multiplies_bytes(target):
             return NotApplicable("it needs an instruction for products of bytes")
         return None
 

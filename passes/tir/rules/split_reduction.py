@@ -103,8 +103,8 @@ class SplitModel:
     @property
     def _wanted(self) -> float:
         """Parts that keep the device busy: tiles of results, or groups that each share a part."""
-        units = self.target.compute_units
-        each = max(self.target.split_results, 1) if self.sums.shares_loads else 1
+        units = self.target.device.compute_units
+        each = max(self.target.machine.split_results, 1) if self.sums.shares_loads else 1
         return units * each / self.sums.results
 
     @cached_property
@@ -121,13 +121,13 @@ class SplitModel:
     def saves_time(self) -> bool:
         """Whether two launches take less time than one, by a rough model."""
         sums, target = self.sums, self.target
-        launch = 1000 * target.launch_microseconds
+        launch = 1000 * target.machine.launch_microseconds
         if not sums.shares_loads:
             # One group for each result reads as fast as its compute unit.
-            whole = 4 * sums.steps * target.compute_units / target.bandwidth
+            whole = 4 * sums.steps * target.device.compute_units / target.machine.bandwidth
             return whole / 2 > 2 * launch
-        rate = _SHARE * target.compute_units * target.mads_per_nanosecond
-        idle = target.compute_units * target.preferred_work_group / sums.results
+        rate = _SHARE * target.device.compute_units * target.machine.mads_per_nanosecond
+        idle = target.device.compute_units * target.machine.preferred_work_group / sums.results
         return sums.results * sums.steps / rate * (max(idle, 1.0) - 0.5) > launch
 
 
@@ -161,7 +161,7 @@ def _length(extent: int, parts: int) -> int:
 
 def _objection(space: Space[SplittableSums]) -> str | None:
     kernel, model = space.structure.kernel, space.model(SplitModel)
-    if not space.target.split_results:
+    if not space.target.machine.split_results:
         return "the device was not measured to gain by two kernels"
     if kernel.contraction is None or kernel.borders:
         return "it is not one reduction that an output reads element by element"

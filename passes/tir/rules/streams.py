@@ -32,9 +32,9 @@ def ahead(size: int, places: int, target: cl.Target) -> int:
 
     It is 0 if the second cache may still hold them from the launch before.
     """
-    if size <= target.l2_cache_bytes / 2:
+    if size <= target.machine.l2_cache_bytes / 2:
         return 0
-    room = target.l1_cache_bytes * _SHARE
+    room = target.machine.l1_cache_bytes * _SHARE
     return max(distance for distance in _DISTANCES if places * distance <= room)
 
 

@@ -11,6 +11,7 @@ from __future__ import annotations
 from math import prod
 
 from ....dialects import cl, tir
+from ....targets import multiplies_bytes
 from ..schedule import Schedule
 from .channel_tiles import reduce_in_tiles
 from .contraction import element_bytes
@@ -35,7 +36,7 @@ PARAMETERS = (
 
 def _domains(shape: FusedPixels, target: cl.Target) -> Domains | NotApplicable:
     loads = shape.product.contraction.loads
-    if target.multiplies_bytes and any(element_bytes(load) == 1 for load in loads):
+    if multiplies_bytes(target) and any(element_bytes(load) == 1 for load in loads):
         return NotApplicable("the device multiplies four bytes at a time if a kernel has no strip")
     if not shape.most_rows(1):
         return NotApplicable("a work-item has no memory for a row of what it multiplies")

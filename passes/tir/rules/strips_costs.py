@@ -232,8 +232,8 @@ class StripsModel:
         strips = shape.images * -(-shape.rows // choice.rows)
         # Undisturbed cores that start together also end together. Otherwise the last work-item may
         # start when all others run or are done.
-        together = -(-strips // target.compute_units)
-        disturbed = (strips + target.compute_units - 1) / target.compute_units
+        together = -(-strips // target.device.compute_units)
+        disturbed = (strips + target.device.compute_units - 1) / target.device.compute_units
         turns = (together + disturbed) / 2
         return turns * (self._computed(choice.rows) + self._multiplied(choice))
 
@@ -245,7 +245,7 @@ class StripsModel:
         tiles = -(-self.shape.width // self.lead_columns)
         sums = blocks * rows * tiles * self._lead_cycles
         # The strip before has read some of the rows, which are in the second cache at best.
-        return sums + self.shape.shared_bytes / self.target.l2_bytes_per_cycle
+        return sums + self.shape.shared_bytes / self.target.machine.l2_bytes_per_cycle
 
     def _multiplied(self, choice: StripSizes) -> float:
         """Return the cycles to multiply a strip."""
@@ -255,8 +255,8 @@ class StripsModel:
         cycles = self._tile_cycles[choice.blocks, choice.tile_rows * choice.columns]
         strip = self.shape.bytes(choice.rows)
         read = self.shape.weights / bytes_per_cycle(self.target, self.shape.weights + strip)
-        if strip > target.l1_cache_bytes / 2:
-            read += groups * strip / target.l2_bytes_per_cycle
+        if strip > target.machine.l1_cache_bytes / 2:
+            read += groups * strip / target.machine.l2_bytes_per_cycle
         return max(groups * tiles * cycles, read)
 
     @property
@@ -295,18 +295,22 @@ class StripsModel:
     def apart(self) -> float:
         """Return the cycles of two launches, one after the other, with the value in a buffer."""
         shape, target = self.shape, self.target
-        units = target.compute_units
+        units = target.device.compute_units
         rows = shape.images * shape.rows
         lead = self._computed(rows) if self.lead is None else self.lead.cost(self.lead.best)
         products = self.product.cost(self.product.best)
         moved = self.shape.bytes(rows) / units
         reads = self.shape.weights / units / bytes_per_cycle(self.target, self.shape.weights)
-        clock = 1e3 * target.mads_per_nanosecond / (target.mads_per_cycle * target.vector_width)
+        clock = (
+            1e3
+            * target.machine.mads_per_nanosecond
+            / (target.machine.mads_per_cycle * target.machine.vector_width)
+        )
         return (
             lead / units
             + max(products / units, reads)
             # Much of what a core reads, other cores have written.
             + moved / bytes_per_cycle(self.target, moved)
-            + moved / target.memory_bytes_per_cycle
-            + target.launch_microseconds * clock
+            + moved / target.machine.memory_bytes_per_cycle
+            + target.machine.launch_microseconds * clock
         )

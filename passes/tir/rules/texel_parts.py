@@ -72,7 +72,7 @@ def _parts(shape: TexelReduction, tile: TexelTile, target: cl.Target) -> tuple[i
     not exact, and the tiles in local memory would be larger.
     """
     texels, channels = tile.columns * tile.blocks, _channels(shape)
-    most = min(texels, target.max_work_group_size, channels // 2)
+    most = min(texels, target.device.max_work_group_size, channels // 2)
     return tuple(
         n
         for n in _PARTS
@@ -95,8 +95,10 @@ def _members(
     shape: TexelReduction, tile: TexelTile, parts: int, along: int, target: cl.Target
 ) -> int:
     """Return how many tiles a group can have."""
-    memory = target.local_memory_bytes // (parts * tile.columns * tile.blocks * TEXEL * _BYTES)
-    most = min(target.max_work_group_size // parts, memory)
+    memory = target.device.local_memory_bytes // (
+        parts * tile.columns * tile.blocks * TEXEL * _BYTES
+    )
+    most = min(target.device.max_work_group_size // parts, memory)
     return min(_tiles(shape, tile, along), most)
 
 
@@ -123,8 +125,9 @@ class TexelPartsModel:
             (self.cost(tile, parts), tile.columns, tile.blocks, parts)
             for tile in candidates(shape, target)
             for parts in _parts(shape, tile, target)
-            if shape.registers(tile) <= target.registers // 2
-            if parts <= target.shared_tiles and _members(shape, tile, parts, shape.lane, target)
+            if shape.registers(tile) <= target.machine.registers // 2
+            if parts <= target.machine.shared_tiles
+            and _members(shape, tile, parts, shape.lane, target)
         ]
         if not found:
             return None
@@ -134,7 +137,7 @@ class TexelPartsModel:
     def group(self, tile: TexelTile, parts: int) -> tuple[float, int, int]:
         """Return the share of a group's lanes in use, its tiles and their variable."""
         shape, target = self.shape, self.target
-        most = target.preferred_work_group // parts
+        most = target.machine.preferred_work_group // parts
         return max(
             (self._use(_tiles(shape, tile, along), members, parts), members, along)
             for along in _along(shape)
@@ -142,7 +145,7 @@ class TexelPartsModel:
         )
 
     def _use(self, extent: int, members: int, parts: int) -> float:
-        items, wave = members * parts, max(self.target.preferred_work_group // 2, 1)
+        items, wave = members * parts, max(self.target.machine.preferred_work_group // 2, 1)
         covered = -(-extent // members) * members
         return round(extent / covered * items / (-(-items // wave) * wave), 3)
 
@@ -150,7 +153,7 @@ class TexelPartsModel:
         """Return the cost of tiles of one work-item, plus that of adding up the parts."""
         shape, target = self.shape, self.target
         steps = prod(shape.stage.block.iter_extents[i] for i in shape.stage.reduce)
-        joining = (parts * (2 + target.texel_cost / TEXEL) + _PLACE / TEXEL) / steps
+        joining = (parts * (2 + target.machine.texel_cost / TEXEL) + _PLACE / TEXEL) / steps
         return (cost_of(shape, tile, target, parts) + joining) / self.group(tile, parts)[0]
 
 
@@ -172,7 +175,7 @@ def _domains(structure: TexelReduction, target: cl.Target) -> Domains | NotAppli
 
 
 def _objection(space: Space[TexelReduction]) -> str | None:
-    if space.target.shared_tiles < _PARTS[0]:
+    if space.target.machine.shared_tiles < _PARTS[0]:
         return "the device was not measured to gain by it"
     if space.structure.column is None:
         return "its tiles share no weights"

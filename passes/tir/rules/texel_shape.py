@@ -108,7 +108,7 @@ class TexelReduction:
 
     def on(self, target: cl.Target) -> TexelReduction:
         """Return the reduction as the device reads it: rows by texels, or by elements."""
-        reads_rows = target.uses_textures and target.texels_of_rows
+        reads_rows = target.uses_textures and target.compiler.texels_of_rows
         return self if reads_rows else self.by_elements
 
     @cached_property
@@ -178,7 +178,7 @@ class TexelReduction:
     def is_half(self, target: cl.Target) -> bool:
         """Return whether the sums are in half, at twice the rate of float."""
         elements = {memref_of(buffer).element_type for buffer in written(self.stage.block)}
-        return target.half_totals and elements == {f16}
+        return target.compiler.half_totals and elements == {f16}
 
     def step(self, tile: TexelTile) -> TileStep:
         """Return what a tile reads and adds up in a step of the reduction."""
@@ -250,14 +250,14 @@ class TileStep:
 
     def slots(self, target: cl.Target, rate: float) -> float:
         """Return the issue slots per multiply-add, which itself takes `rate` slots."""
-        activations = self.activations / (target.image_cost if self.in_rows else 1.0)
+        activations = self.activations / (target.machine.image_cost if self.in_rows else 1.0)
         reads = activations + self.weights
-        return rate + target.texel_cost * reads / (TEXEL * self.products)
+        return rate + target.machine.texel_cost * reads / (TEXEL * self.products)
 
 
 def candidates(shape: TexelReduction, target: cl.Target) -> Iterator[TexelTile]:
     """Yield the tiles among which a target chooses; there is always one."""
-    most = _ACCUMULATORS if shape.shares_texels else target.channel_texels
+    most = _ACCUMULATORS if shape.shares_texels else target.machine.channel_texels
     for columns in range(1, min(shape.most_columns, most) + 1):
         for blocks in shape.blocks(columns):
             for rows in shape.rows(columns):
@@ -327,11 +327,11 @@ def cost_of(shape: TexelReduction, tile: TexelTile, target: cl.Target, parts: in
     """
     step, extents = shape.step(tile), shape.extents
     grid = shape.grid(tile)
-    wanted = target.compute_units * target.preferred_work_group
+    wanted = target.device.compute_units * target.machine.preferred_work_group
     idle = max(1.0, wanted / (prod(grid) * parts))
     covered = prod(grid) * tile.texels * TEXEL
     useful = prod(extents) // extents[shape.lane] * shape.texels * TEXEL
-    start = target.item_slots * parts / shape.products(tile)
+    start = target.machine.item_slots * parts / shape.products(tile)
     rate = 0.5 if shape.is_half(target) else 1.0
     slots = (step.slots(target, rate) + start) * covered / useful
     return slots * idle * _crowd(shape, tile, target)
@@ -342,15 +342,15 @@ def _crowd(shape: TexelReduction, tile: TexelTile, target: cl.Target) -> float:
 
     If a step reads one tap only, two waves keep the device as busy as four.
     """
-    available = target.registers
+    available = target.machine.registers
     registers = shape.registers(tile)
     if shape.is_half(target):
         halves = shape.half_registers(tile)
-        registers = -(-halves // 2) if halves < target.half_registers else available + 1
+        registers = -(-halves // 2) if halves < target.machine.half_registers else available + 1
     if registers > available:
         return _SPILLS
     if registers >= available // 2:
-        return target.one_wave_cost
+        return target.machine.one_wave_cost
     # What is read last needs no register of its own: it can take that of what is not needed again.
     crowded = registers - 1 > available // 4 and shape.taps > 1
-    return target.two_waves_cost if crowded else 1.0
+    return target.machine.two_waves_cost if crowded else 1.0

@@ -53,7 +53,7 @@ LANES = number(
 
 def _groups(shape: TexelReduction, tile: TexelTile, target: cl.Target) -> Shapes:
     """Return the groups of work-items that compute such tiles."""
-    slots = shape.products(tile) if target.item_slots else 0
+    slots = shape.products(tile) if target.machine.item_slots else 0
     return Shapes(shape.grid(tile), target, slots=slots)
 
 
@@ -78,7 +78,7 @@ class TexelTileModel:
         shape, target = self.shape, self.target
         costs = [(cost_of(shape, tile, target), tile) for tile in candidates(shape, target)]
         best, chosen = min(costs, key=lambda pair: pair[0])
-        if not target.item_slots:
+        if not target.machine.item_slots:
             return best, chosen
         best = inf
         for cost, tile in sorted(costs, key=lambda pair: pair[0]):
@@ -160,7 +160,7 @@ def _default(space: Space[TexelReduction]) -> Params:
 def default_loops(shape: TexelReduction, tile: TexelTile, target: cl.Target) -> dict[str, int]:
     """Return values of `WINDOW` and `ROLLED`."""
     window = _window(shape, tile)
-    rolled = target.rolled_loops and window < len(shape.running)
+    rolled = target.compiler.rolled_loops and window < len(shape.running)
     return {WINDOW.name: window, ROLLED.name: int(rolled)}
 
 

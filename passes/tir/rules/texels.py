@@ -94,8 +94,8 @@ def _domains(structure: TexelStages, target: cl.Target) -> Domains:
 def _default(space: Space[TexelStages]) -> Params:
     chosen: dict[str, Value] = {}
     structure, target = space.structure, space.target
-    in_rows = 0 < target.row_accesses <= structure.row_accesses
-    wanted = min(target.preferred_work_group, target.max_work_group_size)
+    in_rows = 0 < target.machine.row_accesses <= structure.row_accesses
+    wanted = min(target.machine.preferred_work_group, target.device.max_work_group_size)
     for position, nest in enumerate(structure.nests):
         # One axis alone has whole rows, however short they are.
         row = (min(wanted, prod(nest)),)
@@ -103,7 +103,9 @@ def _default(space: Space[TexelStages]) -> Params:
         chosen[GROUP.at(position)] = row if in_rows and row in shapes else shapes.best()
     if len(structure.nests) > 1:
         # Else the compiler mixes stages that together read more texels than there are registers.
-        mixes = target.rolled_loops and structure.reads > target.registers // _WAVES
+        mixes = (
+            target.compiler.rolled_loops and structure.reads > target.machine.registers // _WAVES
+        )
         chosen[APART.name] = int(mixes)
     return Params(chosen)
 

@@ -196,7 +196,7 @@ class WinogradModel:
     @property
     def most_tiles(self) -> int:
         """Tiles of a strip of which the second cache holds what is used at a time."""
-        near = _STRIPS * self.target.l2_cache_bytes // self.shape.tile_bytes(1)
+        near = _STRIPS * self.target.machine.l2_cache_bytes // self.shape.tile_bytes(1)
         return max(1, min(near, self.shape.most_tiles(1)))
 
     def ahead(self, blocks: int) -> int:
@@ -216,7 +216,7 @@ class WinogradModel:
         """Return the cycles until the last core is done: the mean of idle and busy cores."""
         shape, target = self.shape, self.target
         n, rows, cols = shape.grid
-        units = target.compute_units
+        units = target.device.compute_units
         strips = n * (rows // choice.rows) * (cols // choice.cols)
         items, tiles = strips * choice.parts, choice.rows * choice.cols
         vectors = tiles * (shape.inputs + shape.outputs / choice.parts) / choice.lanes
@@ -226,7 +226,7 @@ class WinogradModel:
         # The last work-item starts with others, or at the latest when all others run or are done.
         idle, busy = -(-items // units), (items + units - 1) / units
         turns = (idle + busy) / 2
-        return turns * (transforms + products + target.item_cycles)
+        return turns * (transforms + products + target.machine.item_cycles)
 
     def _products(self, choice: WinogradSizes) -> float:
         """Return the cycles of the products of a strip with one matrix of weights."""
@@ -236,13 +236,13 @@ class WinogradModel:
         tiles = -(-choice.rows // choice.tile_rows) * -(-choice.cols // choice.tile_cols)
         vectors = 4 * choice.blocks * choice.lanes
         # All tiles but the first read the weights again; the second cache is busy with new ones.
-        is_near = tiles == 1 or vectors * shape.inputs <= target.l1_cache_bytes / 2
+        is_near = tiles == 1 or vectors * shape.inputs <= target.machine.l1_cache_bytes / 2
         fetched = choice.blocks if self.ahead(choice.blocks) else 0
         step = max(
-            sums / target.mads_per_cycle,
-            (points + choice.blocks + fetched) / target.loads_per_cycle,
-            0 if is_near else 2 * vectors / target.l2_bytes_per_cycle,
-            target.mad_cycles,
+            sums / target.machine.mads_per_cycle,
+            (points + choice.blocks + fetched) / target.machine.loads_per_cycle,
+            0 if is_near else 2 * vectors / target.machine.l2_bytes_per_cycle,
+            target.machine.mad_cycles,
         )
         strip = self.shape.tile_bytes(choice.rows * choice.cols)
         weights = self.shape.tile_bytes(shape.outputs)
@@ -251,11 +251,13 @@ class WinogradModel:
         # fetched while others are multiplied.
         read = group / bytes_per_cycle(target, weights + strip)
         read += strip / bytes_per_cycle(target, strip + group)
-        return max(tiles * (shape.inputs * step + target.tile_cycles), read / shape.elements)
+        return max(
+            tiles * (shape.inputs * step + target.machine.tile_cycles), read / shape.elements
+        )
 
     def _candidates(self) -> Iterator[WinogradSizes]:
         shape, most = self.shape, self.most_tiles
-        lanes = max(w for w in shape.widths if w <= max(self.target.vector_width, 2))
+        lanes = max(w for w in shape.widths if w <= max(self.target.machine.vector_width, 2))
         sizes = ((rows, cols) for rows in shape.rows(most) for cols in shape.cols(rows, most))
         for rows, cols in sizes:
             for blocks in shape.blocks(lanes, rows * cols, self.most):

@@ -83,12 +83,14 @@ class Shapes:
 
     def __iter__(self) -> Iterator[Shape]:
         for count in range(1, self._axes + 1):
-            chunks = (_chunks(n, self.target.max_work_group_size) for n in self._extents(count))
+            chunks = (
+                _chunks(n, self.target.device.max_work_group_size) for n in self._extents(count)
+            )
             yield from (shape for shape in product(*chunks) if shape in self)
 
     def sample(self, rng: Random) -> Shape | None:
         """Return one of the shapes that iteration gives, each as likely as the others."""
-        most = self.target.max_work_group_size
+        most = self.target.device.max_work_group_size
         axes = [
             [_chunks(n, most) for n in self._extents(count)] for count in range(1, self._axes + 1)
         ]
@@ -103,10 +105,8 @@ class Shapes:
 
     def __str__(self) -> str:
         extents = " x ".join(str(n) for n in self._extents(self._axes))
-        return (
-            f"one to {self._axes} sizes of groups of up to {self.target.max_work_group_size} "
-            f"work-items in {extents}"
-        )
+        most = self.target.device.max_work_group_size
+        return f"one to {self._axes} sizes of groups of up to {most} work-items in {extents}"
 
     @property
     def _axes(self) -> int:
@@ -155,8 +155,8 @@ def _cost_of_divisions(count: int, target: cl.Target, slots: float) -> float:
     """Return the relative cost of dividing the indices of `count` loops out of a fused one."""
     if count == 0:
         return 0.0
-    cost = target.division_cost + target.further_division_cost * (count - 1)
-    return min(cost, count * target.item_slots / slots) if slots else cost
+    cost = target.machine.division_cost + target.machine.further_division_cost * (count - 1)
+    return min(cost, count * target.machine.item_slots / slots) if slots else cost
 
 
 def group_shape(
@@ -167,11 +167,11 @@ def group_shape(
     `others` are the groups of other nests of the kernel. Ties go to the shape whose items are
     neighbours in x, then in y.
     """
-    wanted = min(target.preferred_work_group, target.max_work_group_size)
+    wanted = min(target.machine.preferred_work_group, target.device.max_work_group_size)
     whole = tuple(extents)
     if prod(extents) <= wanted and _fits(whole, target, others):
         return whole
-    most = min(wanted + wanted // _SPARE, target.max_work_group_size)
+    most = min(wanted + wanted // _SPARE, target.device.max_work_group_size)
     shapes = [
         shape
         for shape in product(*(_chunks(extent, most) for extent in extents))
@@ -188,12 +188,12 @@ def group_shape(
 
 def _are_few_groups(extents: Sequence[int], shape: Sequence[int], target: cl.Target) -> bool:
     groups = [-(-n // size) for n, size in zip(extents, shape, strict=True)]
-    return all(group <= target.max_groups for group in groups[1:])
+    return all(group <= target.device.max_groups for group in groups[1:])
 
 
 def _fits(shape: Sequence[int], target: cl.Target, others: Sequence[int]) -> bool:
-    return _together(shape, others) <= target.max_work_group_size and all(
-        size <= target.max_group_depth for size in shape[2:]
+    return _together(shape, others) <= target.device.max_work_group_size and all(
+        size <= target.device.max_group_depth for size in shape[2:]
     )
 
 
@@ -236,4 +236,6 @@ def _lanes(items: int, extents: Sequence[int], target: cl.Target) -> int:
 
 
 def _wanted(extents: Sequence[int], target: cl.Target) -> int:
-    return min(target.preferred_work_group, target.max_work_group_size, prod(extents))
+    return min(
+        target.machine.preferred_work_group, target.device.max_work_group_size, prod(extents)
+    )

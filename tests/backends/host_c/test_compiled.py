@@ -13,7 +13,7 @@ import pytest
 import clopt
 from clopt.backends.kernel_source import ROUNDING_OPTION
 from clopt.backends.pyopencl_runtime import find_device
-from clopt.backends.targets import load_target
+from clopt.targets import load_target
 from clopt.weights import Weights
 from support import processes
 from support.c.compilers import RUNTIME, STRICT, compilers, infer, link, link_objects, objects, run

@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import re
 import shutil
-from dataclasses import replace
 
 import numpy as np
 import pytest
 
 from clopt.backends.opencl_c import emit
 from clopt.backends.pyopencl_runtime import find_device, target_for
-from clopt.backends.targets import load_target
-from clopt.dialects.cl.target import Target
 from clopt.errors import CloptError
+from clopt.machine.target import Target
+from clopt.targets import load_target
 from support import processes
 from support.tir.hand_written import Array, parse, run
 from support.tir.texel_kernels import (
@@ -89,7 +88,7 @@ def test_border_is_zero(device: str, kind: str, by: tuple[int, int, int], floats
         there = (*there, 0, 0)[:3]
         if all(0 <= i < n for i, n in zip(there, extents, strict=True)):
             expected[at[::-1]] = image[there[::-1]]
-    target = replace(target_for(find_device(device)), float_coordinates=floats)
+    target = target_for(find_device(device)).with_facts({"float_coordinates": floats})
     arrays = [x, np.zeros((24, 4), "f4")]
     found = run(device, shifted(kind, by), arrays, extents, target=target)[1]
     np.testing.assert_array_equal(found, expected.reshape(24, 4))
@@ -127,7 +126,8 @@ def test_halves_are_read_as_what_they_are_used_as() -> None:
     assert "const half4 x0 = read_imageh(x, " in source
     assert "write_imageh(y, " in source
     source = emit(
-        parse(doubled("image2d", "image2d", "f16", "vector")), replace(ADRENO, read_imageh=False)
+        parse(doubled("image2d", "image2d", "f16", "vector")),
+        ADRENO.with_facts({"read_imageh": False}),
     )
     assert "const half4 x0 = convert_half4(read_imagef(x, " in source
     assert "write_imagef(y, (int2)(c, row), convert_float4(x0 + x0));" in source
@@ -248,7 +248,7 @@ READ = f"%v = tir.texel_read %x[%c0, %i] lane %c0 : {IMAGE} -> f32"
         (
             ", ".join(f"%x{i}: {IMAGE}" for i in range(4)),
             "",
-            Target(name="small", max_read_images=3),
+            Target.from_facts("small", {"max_read_images": 3}),
             "kernel f reads 4 images, more than the 3 that small allows",
         ),
         (
@@ -258,7 +258,7 @@ READ = f"%v = tir.texel_read %x[%c0, %i] lane %c0 : {IMAGE} -> f32"
                 f"tir.texel_write %v{i}, %y{i}[%c0, %i] lane %l{i} : f32, {IMAGE}\n}}"
                 for i in range(2)
             ),
-            Target(name="small", max_write_images=1),
+            Target.from_facts("small", {"max_write_images": 1}),
             "kernel f writes 2 images, more than the 1 that small allows",
         ),
         (

@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 
 from clopt.backends.opencl_c import emit
-from clopt.dialects.cl.target import Target
 from clopt.errors import CloptError
+from clopt.machine.target import Target
 from support.tir.hand_written import parse
 
 RANDOM = np.random.default_rng(7)
@@ -16,7 +16,11 @@ RANDOM = np.random.default_rng(7)
 @pytest.mark.parametrize(
     ("body", "target", "message"),
     [
-        ("%y: memref<1xf64>", Target(name="phone", fp64=False), "phone has no double precision"),
+        (
+            "%y: memref<1xf64>",
+            Target.from_facts("phone", {"fp64": False}),
+            "phone has no double precision",
+        ),
         (", ".join(f"%p{i}: memref<1xf32>" for i in range(129)), Target(), "129 buffers"),
         (
             "%y: memref<1xf32, #tir.scope<private>>",

@@ -13,7 +13,7 @@ import pytest
 import clopt
 from clopt import CloptError
 from clopt.backends.pyopencl_runtime import CExecutable, Executable, find_device
-from clopt.backends.targets import load_target
+from clopt.targets import load_target
 from clopt.weights import Weights
 from support.c import packaged_models
 from support.cl.image_programs import aliases, blur, lowered

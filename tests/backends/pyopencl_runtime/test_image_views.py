@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,7 @@ from clopt.backends.pyopencl_runtime import (
 )
 from clopt.backends.pyopencl_runtime.images import Images
 from clopt.backends.pyopencl_runtime.memory import BufferMemory
-from clopt.backends.targets import load_target
+from clopt.targets import load_target
 from clopt.weights import Weights
 from support.cl.image_programs import DTYPES, aliases, blur, blurred, copies, lowered, memory
 
@@ -62,7 +61,7 @@ def executable(
     text: str, device: str, folder: Path, weights: Weights | None = None, **options: object
 ) -> Executable:
     """The program for an Adreno, which has images over buffers, on another device."""
-    target = replace(load_target("adreno-740"), texture="prefer", float_coordinates=False)
+    target = load_target("adreno-740").with_facts({"texture": "prefer", "float_coordinates": False})
     module = lowered(text, target)
     if "context" not in options:
         options["device"] = device

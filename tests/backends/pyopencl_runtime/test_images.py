@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -22,7 +21,7 @@ SHAPE = (2, 5, 7, 4)
 
 def target(device: str) -> Target:
     """The target of these tests: the device with images in use."""
-    return replace(target_for(find_device(device)), texture="prefer")
+    return target_for(find_device(device)).with_facts({"texture": "prefer"})
 
 
 def executable(device: str, text: str, folder: Path, weights: Weights | None = None) -> Executable:
@@ -132,16 +131,16 @@ def test_an_image_too_large_for_the_device(
 ):
     text = copies(SHAPE, "f32", "image2d")
     real = target_for(find_device(device))
-    exact = replace(real, max_image_width=35, max_image_height=2)
+    exact = real.with_facts({"max_image_width": 35, "max_image_height": 2})
     monkeypatch.setattr(images, "target_for", lambda _: exact)
     executable(device, text, tmp_path)
-    monkeypatch.setattr(images, "target_for", lambda _: replace(exact, max_image_height=1))
+    monkeypatch.setattr(images, "target_for", lambda _: exact.with_facts({"max_image_height": 1}))
     with pytest.raises(CloptError) as error:
         executable(device, text, tmp_path)
     sentence = str(error.value)
     assert "is an image2d of 35 x 2 texels, but [" in sentence
     assert "has at most 35 x 1; give the value another layout" in sentence
-    monkeypatch.setattr(images, "target_for", lambda _: replace(real, images=False))
+    monkeypatch.setattr(images, "target_for", lambda _: real.with_facts({"images": False}))
     with pytest.raises(CloptError, match="has none; compile with texture=off"):
         executable(device, text, tmp_path)
 
@@ -160,7 +159,7 @@ def test_too_many_images_for_a_kernel(device: str, tmp_path: Path, monkeypatch: 
     weights = Weights()
     w = np.ones((2, 3, 3, 4), np.float32)
     text = blur(SHAPE, weights.add(w, "w"), "image2d")
-    few = replace(target_for(find_device(device)), max_read_images=1)
+    few = target_for(find_device(device)).with_facts({"max_read_images": 1})
     monkeypatch.setattr(images, "target_for", lambda _: few)
     with pytest.raises(CloptError, match=r"@blur reads 2 images, but .* allows a kernel 1"):
         executable(device, text, tmp_path, weights)

@@ -50,14 +50,14 @@ def test_halves_need_a_device_that_computes_in_them(device: str) -> None:
 def test_facts_change_the_devices_own_target(device: str) -> None:
     for changed in ({"texture": "off"}, {"target": "texture=off"}):
         model = clopt.compile(parse(SQUARE.format("f32")), device=device, **changed)
-        assert target_of(model.module).texture == "off"
-        assert target_of(model.module).compute_units == find_device(device).compute_units
+        assert target_of(model.module).policy.texture == "off"
+        assert target_of(model.module).device.compute_units == find_device(device).compute_units
 
 
 def test_facts_change_a_given_target() -> None:
     module = parse(SQUARE.format("f32"))
     target = clopt.compile(module, "pocl texture=off", vector_width=4).module
-    assert (target_of(target).texture, target_of(target).vector_width) == ("off", 4)
+    assert (target_of(target).policy.texture, target_of(target).machine.vector_width) == ("off", 4)
 
 
 def test_an_argument_that_is_no_fact_is_refused() -> None:

@@ -6,13 +6,13 @@ from pathlib import Path
 
 import pytest
 
-from clopt.backends.targets import TargetChoice
 from clopt.backends.vta.core import CoreForm, build_options
 from clopt.backends.vta.implementation import Implementation, implementation_of
 from clopt.dialects.vta import BATCH_2, Config, Memory
 from clopt.dialects.vta.arguments import ARENA
 from clopt.dialects.vta.memory_layout import layout_of
 from clopt.errors import CloptError
+from clopt.targets import TargetChoice
 from clopt.weights import Weights
 from support.vta.queue_programs import residual
 
@@ -46,7 +46,7 @@ def test_a_board(tmp_path: Path):
 
 
 def test_our_core(tmp_path: Path):
-    text = 'device_type = "gpu"\n[vta]\ncore_lanes = {}'
+    text = '[device]\ndevice_type = "gpu"\n[vta]\ncore_lanes = {}'
     assert read(tmp_path, text.format(32)).form == CoreForm(32, 1)
     core = read(tmp_path, text.format(0))
     assert (core.form, core.program, core.cores) == (CoreForm(256, 1), None, 1)
@@ -58,7 +58,7 @@ def test_our_core(tmp_path: Path):
     ("text", "facts", "sentence"),
     [
         ("[vta]\nlanes = 3", "", r'mine.toml: \[vta\] has no key "lanes"; it has mode, config,'),
-        ("[vtb]\nlanes = 3", "", 'mine.toml: A target has no table "vtb"; those of accelerators'),
+        ("[vtb]\nlanes = 3", "", 'mine.toml: A target has no table "vtb"; its tables are'),
         ('[vta]\nconfig = "big"', "", 'mine.toml: vta_config is wrong: "big" is no configuration'),
         ("[vta]\nprogram = 3", "", "mine.toml: vta_program is a word, not 3"),
         ('[vta]\nkernel = "vta"', "", "vta_kernel is about a program binary; name that as"),

@@ -127,7 +127,7 @@ def past_the_end(plan: Plan) -> Iterator[Fault]:
 
 
 def too_large(plan: Plan) -> Iterator[Fault]:
-    yield replace(plan, arena=TARGET.max_alloc_bytes + 1), r"allows a buffer 1048576; divide"
+    yield replace(plan, arena=TARGET.device.max_alloc_bytes + 1), r"allows a buffer 1048576; divide"
 
 
 def images(plan: Plan) -> Iterator[int]:

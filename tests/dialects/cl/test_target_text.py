@@ -5,24 +5,27 @@ from __future__ import annotations
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import cl
 from clopt.dialects.cl.target_attr import abbreviated_target
 from clopt.messages.source import Source, SourceModule
+from clopt.targets import load_target, with_facts
 
 TARGETS = {
     "pocl": (load_target("pocl"), '<"pocl">'),
     "facts": (
-        load_target("adreno-740").with_facts({"texture": "off", "clml": "prefer"}),
+        with_facts(load_target("adreno-740"), {"texture": "off", "clml": "prefer"}),
         '<"adreno-740", {texture = "off", clml = "prefer"}>',
     ),
     # A fact that a file changes is a difference where the target has the default.
     "default": (
-        load_target("pocl").with_facts({"max_work_group_size": 1024}),
+        with_facts(load_target("pocl"), {"max_work_group_size": 1024}),
         '<"pocl", {max_work_group_size = 1024 : i64}>',
     ),
-    "user's": (cl.Target("mine", vector_width=4), '<"mine", {vector_width = 4 : i64}>'),
+    "user's": (
+        cl.Target.from_facts("mine", {"vector_width": 4}),
+        '<"mine", {vector_width = 4 : i64}>',
+    ),
 }
 
 
@@ -51,7 +54,7 @@ def test_a_text_with_all_facts_does_not_change_with_the_files(monkeypatch: pytes
     module = ModuleOp([])
     cl.set_target(module, target)
     whole = str(module)
-    later = target.with_facts({"vector_width": 2})
+    later = with_facts(target, {"vector_width": 2})
     monkeypatch.setattr("clopt.dialects.cl.target_attr.named_target", lambda _: later)
     assert cl.target_of(read(whole)) == target
     assert cl.target_of(read('builtin.module attributes {t = #cl.target<"pocl">} {}')) != target

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -16,10 +15,10 @@ from clopt import CloptError
 from clopt.backends.opencl_c.emit import emit
 from clopt.backends.pyopencl_runtime.executable import Executable
 from clopt.backends.saved_model import load_model, save_model
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import cl, clml, nn
 from clopt.passes.pipelines import run_pipeline
+from clopt.targets import load_target
 from clopt.weights import Weights
 from support.cl.ml_programs import parse
 
@@ -77,7 +76,7 @@ func.func @main(%x: {TENSOR}) -> ({TENSOR}, {TENSOR}) {{
 def compiled(target: str, **facts: Any) -> tuple[ModuleOp, Weights]:
     weights = Weights()
     module = network(weights)
-    cl.set_target(module, replace(load_target(target), **facts))
+    cl.set_target(module, load_target(target).with_facts(facts))
     run_pipeline(CloptContext(weights=weights), module, "opencl")
     return module, weights
 
@@ -88,7 +87,7 @@ def test_calls_stay_plain_whatever_layouts_are_around(target: str, texture: str)
     weights = Weights()
     module = network(weights)
     graphs = [str(op) for op in module.ops if isinstance(op, clml.GraphOp)]
-    cl.set_target(module, replace(load_target(target), texture=texture))
+    cl.set_target(module, load_target(target).with_facts({"texture": texture}))
     ctx = CloptContext(weights=weights)
     for name in ("simplify", "fuse"):
         run_pipeline(ctx, module, name)
@@ -105,7 +104,7 @@ def test_calls_stay_plain_whatever_layouts_are_around(target: str, texture: str)
     assert sum(isinstance(op, cl.EnqueueOffloadOp) for op in ops) == 6
     assert not any(isinstance(op, cl.EnqueueCopyOp) for op in ops)
     arenas = sum(isinstance(op, cl.ArenaOp) for op in program.body.block.ops)
-    assert (arenas == 1) == load_target(target).sub_buffers
+    assert (arenas == 1) == load_target(target).device.sub_buffers
     # Kernels alternate with graphs on the one queue.
     kinds = [isinstance(op, cl.EnqueueOffloadOp) for op in ops]
     assert sum(a != b for a, b in itertools.pairwise(kinds)) == 4

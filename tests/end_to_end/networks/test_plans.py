@@ -10,11 +10,11 @@ import numpy as np
 import pytest
 from xdsl.parser import Parser
 
-from clopt.backends.targets import TargetChoice
 from clopt.context import CloptContext
 from clopt.dialects import tir
 from clopt.passes.tir.rules.plans import planned
 from clopt.passes.tir.schedule import ScheduleError
+from clopt.targets import TargetChoice
 from support import effort
 from support.onnx import builders
 from support.onnx.on_devices import TOLERANCES, expected_outputs

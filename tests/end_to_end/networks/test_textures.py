@@ -31,7 +31,7 @@ def test_half_storage(name: str, device: str) -> None:
 
 def test_half(devices: dict[str, str]) -> None:
     """Sums in half, and sums of these; only some runtimes have arithmetic on halves."""
-    able = {n: d for n, d in devices.items() if target_for(find_device(d)).fp16}
+    able = {n: d for n, d in devices.items() if target_for(find_device(d)).device.fp16}
     if not able:
         pytest.skip("no runtime has half")
     model = builders.NETWORKS["unet"]()

@@ -13,13 +13,13 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import SSAValue
 
 import clopt
-from clopt.backends.targets import load_target
 from clopt.dialects import nn
 from clopt.dialects.cl import set_target
 from clopt.dialects.nn.evaluation import interpret
 from clopt.dialects.vta import BinaryOp
 from clopt.passes.nn.integer_products import NNIntegerProductsPass
 from clopt.passes.pipelines import run_pipeline
+from clopt.targets import load_target, with_facts
 from support.nn.quantized import Quantized
 
 pytestmark = pytest.mark.in_turns
@@ -215,7 +215,7 @@ def test_the_host_waits_for_no_graph(device: str) -> None:
 def test_costs_decide_who_computes(facts: dict[str, str | float], graphs: int) -> None:
     net = unet()
     module = ModuleOp([net.function()])
-    set_target(module, load_target("pocl").with_facts(facts))
+    set_target(module, with_facts(load_target("pocl"), facts))
     NNIntegerProductsPass().apply(net.context, module)
     run_pipeline(net.context, module, "fuse")
     assert sum(isinstance(op, BinaryOp) for op in module.ops) == graphs

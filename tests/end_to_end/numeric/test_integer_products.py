@@ -128,7 +128,7 @@ def test_convolutions(device: str, name: str) -> None:
     (y,) = compiled.run([x])
     assert len(np.unique(expected)) > 50, "the case has numbers of its own"
     assert np.abs(y.astype("i4") - expected).max() <= 1
-    if target_of(compiled.module).device_type == "cpu":
+    if target_of(compiled.module).device.device_type == "cpu":
         assert ("dot_bytes16(" in compiled.source) is (name in _IN_QUADS)
 
 
@@ -196,7 +196,7 @@ def test_points_between_blocks(device: str) -> None:
     assert len(np.unique(expected)) > 50, "the case has numbers of its own"
     assert np.abs(y.astype("i4") - expected).max() <= 1
     kernels = compiled.source.split("__kernel")[1:]
-    if target_of(compiled.module).device_type == "cpu":
+    if target_of(compiled.module).device.device_type == "cpu":
         assert sum("dot_bytes16(" in kernel for kernel in kernels) == 2
 
 

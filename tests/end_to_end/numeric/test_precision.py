@@ -9,12 +9,12 @@ from onnx import TensorProto, helper, numpy_helper
 from xdsl.parser import Parser
 
 import clopt
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects.cl import set_target
 from clopt.errors import CloptError
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
+from clopt.targets import load_target
 
 rng = np.random.default_rng(7)
 X = rng.standard_normal((1, 8, 9, 9)).astype(np.float32)

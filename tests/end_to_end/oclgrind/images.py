@@ -7,7 +7,6 @@ image but puts them somewhere else, so the results show them.
 from __future__ import annotations
 
 import tempfile
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +20,7 @@ SHAPE = (2, 3, 5, 4)
 
 def run(text: str, x: np.ndarray, weights: Weights | None = None) -> np.ndarray:
     """The program's result for `x`."""
-    target = replace(target_for(find_device("oclgrind")), texture="prefer")
+    target = target_for(find_device("oclgrind")).with_facts({"texture": "prefer"})
     module = lowered(text, target)
     with tempfile.TemporaryDirectory() as folder:
         program = Executable(module, weights or Weights(), "oclgrind", cache_folder=Path(folder))

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from dataclasses import replace
 
 import numpy as np
 import onnx
@@ -16,13 +15,13 @@ from onnx import TensorProto, helper
 from xdsl.passes import ModulePass
 
 from clopt.backends.pyopencl_runtime import Executable
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects.cl import set_target
 from clopt.frontends.onnx import import_onnx
 from clopt.passes.cl.plan_memory import CLPlanMemoryPass
 from clopt.passes.pipelines import run_pipeline
 from clopt.passes.tir.mark_in_place import TIRMarkInPlacePass
+from clopt.targets import load_target
 from clopt.weights import Weights
 
 # Node type, shapes of the inputs, attributes. Sizes that no tile or vector divides, so that every
@@ -77,7 +76,7 @@ def executable(model: bytes, target: str, *last: ModulePass) -> Executable:
     ctx = CloptContext(weights=Weights())
     module = import_onnx(model, ctx.weights)
     # Oclgrind takes no option for correctly rounded division, so it watches our own.
-    set_target(module, replace(load_target(target), correctly_rounded_division=False))
+    set_target(module, load_target(target).with_facts({"correctly_rounded_division": False}))
     for stage in ("simplify", "fuse", "lower", "schedule"):
         run_pipeline(ctx, module, stage)
     for pass_ in last:
@@ -99,7 +98,9 @@ def check_in_place(target: str) -> None:
     model = helper.make_model(graph, opset_imports=opset, ir_version=8).SerializeToString()
     program = executable(model, target, TIRMarkInPlacePass(), CLPlanMemoryPass())
     bytes_of_a = 3 * 11 * 4
-    assert (program.arena_bytes == (bytes_of_a,)) == (load_target(target).device_type == "gpu")
+    assert (program.arena_bytes == (bytes_of_a,)) == (
+        load_target(target).device.device_type == "gpu"
+    )
     x = np.random.default_rng(0).standard_normal((3, 11)).astype(np.float32)
     (y,) = program.run([x])
     for axis in (1, 0, 1):

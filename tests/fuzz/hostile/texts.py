@@ -10,8 +10,7 @@ from functools import cache
 from pathlib import Path
 
 import clopt
-from clopt.backends.targets import target_names
-from clopt.dialects.cl.target import fact_types
+from clopt.targets import fact_types, target_names
 
 from .values import ODD_NAMES, odd_float, odd_int
 

@@ -44,7 +44,7 @@ def run_all(outcomes: Sequence[Outcome], device: str) -> None:
         assert isinstance(func, tir.FuncOp)
         outcome = kernels[func.sym_name.data]
         local = None if func.local_size is None else tuple(func.local_size.iter_values())
-        if local is not None and np.prod(local) > target.max_work_group_size:
+        if local is not None and np.prod(local) > target.device.max_work_group_size:
             continue
         _compare(cl.Kernel(program, func.sym_name.data), queue, func, outcome, local)
 

@@ -27,14 +27,17 @@ WORD = 4
 PLAIN, HALF, SQUARE = (MemRefType(f32, shape) for shape in ([64], [32], [8, 8]))
 IMAGE = MemRefType(f32, [4, 2, 4], memory_space=tir.ScopeAttr(tir.Scope.Texture, [1]))
 LINE = MemRefType(f32, [16, 4], memory_space=tir.ScopeAttr(tir.Scope.Texture))
-TARGET = cl.Target(
-    images=True,
-    max_image_width=64,
-    max_image_height=64,
-    max_image_buffer_texels=64,
-    image1d_buffer=True,
-    image_from_buffer=True,
-    image_pitch_alignment_bytes=64,
+TARGET = cl.Target.from_facts(
+    "generic",
+    {
+        "images": True,
+        "max_image_width": 64,
+        "max_image_height": 64,
+        "max_image_buffer_texels": 64,
+        "image1d_buffer": True,
+        "image_from_buffer": True,
+        "image_pitch_alignment_bytes": 64,
+    },
 )
 
 

@@ -67,7 +67,9 @@ def test_same_result(case):
     block.add_ops([op, func.ReturnOp(op.result)])
     function = func.FuncOp("main", ((x,), (op.result.type,)), Region(block))
     module = ModuleOp([function])
-    cl.set_target(module, cl.Target(texture=case["texture"], images=True))
+    cl.set_target(
+        module, cl.Target.from_facts("generic", {"texture": case["texture"], "images": True})
+    )
     value = rng.standard_normal(x.get_shape()).astype(np.float32)
     (before,) = interpret(function, [value], ctx.weights)
     NNConvTransposeToConvPass().apply(ctx, module)

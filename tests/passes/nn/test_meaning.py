@@ -18,7 +18,6 @@ from xdsl.passes import ModulePass
 from xdsl.transforms.canonicalize import CanonicalizePass
 from xdsl.transforms.common_subexpression_elimination import CommonSubexpressionElimination
 
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import cl, nn
 from clopt.dialects.nn.evaluation import interpret
@@ -27,6 +26,7 @@ from clopt.passes.nn.flatten_products import NNFlattenProductsPass
 from clopt.passes.nn.fold_batch_norm import NNFoldBatchNormPass
 from clopt.passes.nn.fold_constants import NNFoldConstantsPass
 from clopt.passes.nn.join_attention import NNJoinAttentionPass
+from clopt.targets import load_target
 from clopt.weights import Weights
 from support import effort
 from support.drawing import pick

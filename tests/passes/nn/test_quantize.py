@@ -20,6 +20,7 @@ from clopt.errors import CloptError
 from clopt.passes.nn.quantization.plan import plan_of, site_names
 from clopt.passes.nn.quantization.scales import power_of_two, set_ranges
 from clopt.passes.nn.quantize import NNQuantizePass
+from clopt.targets import with_facts
 from support.tir.harness import examples
 
 RANGES = {"x": 3.5, "relu": 6.0}
@@ -78,7 +79,7 @@ def test_products_are_integers_and_shifts(seed: int) -> None:
 
 
 @pytest.mark.parametrize(
-    ("target", "shifts"), [(Target(), False), (Target().with_facts({"vta": "prefer"}), True)]
+    ("target", "shifts"), [(Target(), False), (with_facts(Target(), {"vta": "prefer"}), True)]
 )
 def test_scales_are_powers_of_two_where_an_accelerator_needs_them(
     target: Target, shifts: bool

@@ -11,7 +11,6 @@ import pytest
 from xdsl.dialects.builtin import f16, f32
 from xdsl.ir import Attribute, SSAValue
 
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import cl, nn
 from clopt.passes.nn.forms import open_convolutions
@@ -24,6 +23,7 @@ from clopt.passes.nn.tuned_forms import (
 )
 from clopt.passes.tir.tuning_database import Device, TuningDatabase
 from clopt.passes.tir.tuning_record import Record
+from clopt.targets import load_target
 from support.nn.layout_graphs import Graph
 from support.tuning.records import HERE, POCL, of_form
 
@@ -35,7 +35,7 @@ DIRECT, TWO, FOUR = "direct", "winograd 2", "winograd 4"
 def found_in(
     graph: Graph, *results: SSAValue, target: cl.Target = POCL, **facts: Any
 ) -> list[ConvolutionSite]:
-    target = replace(target, **facts)
+    target = target.with_facts(facts)
     module = graph.module(*results, target=target)
     (function,) = nn.networks_of(module)
     return open_convolutions(function, target, CloptContext())

@@ -300,11 +300,11 @@ def test_the_interpreter_knows_limits(cuts: str, limits: dict[str, int]):
     text = READ.replace("CUTS", cuts).replace("COORDS", coords).replace("BORDER", "").format(0, 0)
     func = kernels.parse(text)
     arrays = [np.ones((2, 3, 4), np.float32), np.zeros(1, np.float32)]
-    interpreter.run(func, arrays, Target(images=True, **limits))  # type: ignore[arg-type]
+    interpreter.run(func, arrays, Target.from_facts("generic", {"images": True, **limits}))  # type: ignore[arg-type]
     for name in limits:
         less = limits | {name: limits[name] - 1}
         with pytest.raises(AssertionError, match="limits of images"):
-            interpreter.run(func, arrays, Target(images=True, **less))  # type: ignore[arg-type]
+            interpreter.run(func, arrays, Target.from_facts("generic", {"images": True, **less}))  # type: ignore[arg-type]
 
 
 def test_the_interpreter_wants_whole_texels():

@@ -27,15 +27,18 @@ from support import effort
 from support.nn import random_networks as nets
 from support.tir.accesses import may_share, watch
 
-PACKED = cl.Target(
-    device_type="gpu",
-    vector_width=4,
-    texture="prefer",
-    images=True,
-    max_image_width=4096,
-    max_image_height=4096,
-    max_read_images=8,
-    max_write_images=8,
+PACKED = cl.Target.from_facts(
+    "generic",
+    {
+        "device_type": "gpu",
+        "vector_width": 4,
+        "texture": "prefer",
+        "images": True,
+        "max_image_width": 4096,
+        "max_image_height": 4096,
+        "max_read_images": 8,
+        "max_write_images": 8,
+    },
 )
 PIPELINE = (
     NNChoosePass(),

@@ -2,23 +2,21 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from xdsl.parser import Parser
 from xdsl.passes import PassPipeline
 
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects.cl import Target, set_target
 from clopt.passes.pipelines import FUSE, LOWER, SCHEDULE
+from clopt.targets import load_target
 from support.tir.program import run_program
 
-HALVES = replace(load_target("adreno-740"), texture="off")
+HALVES = load_target("adreno-740").with_facts({"texture": "off"})
 TARGETS = {
-    "cpu": replace(load_target("generic"), fp16=True),
-    "gpu": replace(HALVES, half_totals=False),
+    "cpu": load_target("generic").with_facts({"fp16": True}),
+    "gpu": HALVES.with_facts({"half_totals": False}),
     "gpu, totals in half": HALVES,
 }
 rng = np.random.default_rng(5)
@@ -36,7 +34,7 @@ def _run(text: str, target: Target, *inputs: np.ndarray) -> np.ndarray:
 
 def _sum_in_parts(products: np.ndarray, size: int, target: Target) -> np.ndarray:
     """Products along axis 0: `size` at a time in half, the parts in float or in half."""
-    total = np.zeros(products.shape[1:], np.float16 if target.half_totals else np.float32)
+    total = np.zeros(products.shape[1:], np.float16 if target.compiler.half_totals else np.float32)
     for start in range(0, len(products), size):
         part = np.zeros(products.shape[1:], np.float16)
         for product in products[start : start + size]:

@@ -12,7 +12,6 @@ from xdsl.utils.exceptions import VerifyException
 
 import clopt
 from clopt.backends.programs import program_of
-from clopt.backends.targets import TargetChoice
 from clopt.context import CloptContext
 from clopt.dialects import cl, tir
 from clopt.dialects.cl.ops import byte_count
@@ -23,6 +22,7 @@ from clopt.passes.tir.rules.space import NotApplicable
 from clopt.passes.tir.rules.split_reduction import SPLIT_REDUCTION
 from clopt.passes.tir.schedule import ScheduleError
 from clopt.passes.tir.split_kernels import TIRSplitKernelsPass
+from clopt.targets import TargetChoice
 from support.onnx import builders
 from support.onnx.single_node import Case, node
 from support.tir.kernels import matmul, parse

@@ -33,7 +33,7 @@ func.func @main(%a: tensor<32x64xf32>, %b: tensor<64x48xf32>) -> tensor<32x48xf3
 """
 ANOTHER = Device("Another processor (tests)", "1.0")
 NEWER = replace(HERE, driver="2.0")
-MANY = replace(POCL, compute_units=64)
+MANY = POCL.with_facts({"compute_units": 64})
 
 
 def lowered(target: cl.Target = POCL) -> tuple[ModuleOp, tir.FuncOp]:

@@ -31,7 +31,12 @@ def test_buffers_and_a_launch_in_place() -> None:
 
 
 def test_images_with_a_pitch_and_objects() -> None:
-    found = report(IMAGES, Target(image_pitch_alignment_bytes=64, image_base_alignment_bytes=64))
+    found = report(
+        IMAGES,
+        Target.from_facts(
+            "generic", {"image_pitch_alignment_bytes": 64, "image_base_alignment_bytes": 64}
+        ),
+    )
     by_name = {row.name: row for row in found.rows}
     assert [by_name[name].bytes for name in "aptb"] == [384, 288, 288, 384]
     assert [by_name[name].kind for name in "aptb"] == ["image", "separate", "image", "image"]

@@ -38,7 +38,9 @@ cl.program @main(%x: memref<1000xf32>, %y: memref<1000xf32>, %e: memref<0xf32>) 
 }
 """
 # Arithmetic takes 1000 / (2 * 1) = 500 ns, memory 8000 / 10 = 800 ns.
-TARGET = Target(mads_per_nanosecond=2.0, compute_units=1, bandwidth=10.0)
+TARGET = Target.from_facts(
+    "generic", {"mads_per_nanosecond": 2.0, "compute_units": 1, "bandwidth": 10.0}
+)
 
 
 @dataclass(frozen=True)

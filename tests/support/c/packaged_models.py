@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 
 import clopt
-from clopt.backends.targets import load_target
+from clopt.targets import load_target
 from clopt.weights import Weights
 from support.cl.image_programs import blur, copies, lowered, memory
 from support.cl.programs import parse

@@ -14,20 +14,22 @@ from clopt.dialects import cl, tir
 BASE = 128
 """Where views start in the arena, in bytes; also the granule of slices."""
 PITCH = 64
-TARGET = cl.Target(
+TARGET = cl.Target.from_facts(
     "phone",
-    images=True,
-    max_image_width=64,
-    max_image_height=64,
-    max_image_layers=64,
-    max_image_buffer_texels=4096,
-    max_read_images=8,
-    max_write_images=8,
-    image1d_buffer=True,
-    image_from_buffer=True,
-    image_pitch_alignment_bytes=PITCH,
-    image_base_alignment_bytes=BASE,
-    max_alloc_bytes=1 << 20,
+    {
+        "images": True,
+        "max_image_width": 64,
+        "max_image_height": 64,
+        "max_image_layers": 64,
+        "max_image_buffer_texels": 4096,
+        "max_read_images": 8,
+        "max_write_images": 8,
+        "image1d_buffer": True,
+        "image_from_buffer": True,
+        "image_pitch_alignment_bytes": PITCH,
+        "image_base_alignment_bytes": BASE,
+        "max_alloc_bytes": 1 << 20,
+    },
 )
 TARGET_ATTRIBUTE = cl.TargetAttr.from_target(TARGET)
 BUFFER, TEXELS, IMAGE = "buffer", "texels", "image"

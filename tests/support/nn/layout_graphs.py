@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import (
@@ -13,16 +11,16 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, Operation, SSAValue
 
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import cl, nn, tir
 from clopt.dialects.nn import LayoutAttr
 from clopt.passes.nn.choose import NNChoosePass
 from clopt.passes.nn.fold_relayouts import NNFoldRelayoutsPass
 from clopt.passes.nn.layout.explain import layout_text
+from clopt.targets import load_target
 
 AUTO = load_target("adreno-740")
-PREFER = replace(AUTO, texture="prefer")
+PREFER = AUTO.with_facts({"texture": "prefer"})
 ROWS = LayoutAttr([(1, 4)], tir.ScopeAttr(tir.Scope.Texture, [3]))
 """NCHW4c in an image whose columns are w."""
 PACKED = LayoutAttr([(1, 4)])

@@ -17,7 +17,7 @@ from clopt.backends.opencl_c import emit
 from clopt.backends.pyopencl_runtime import find_device, target_for
 from clopt.context import CloptContext
 from clopt.dialects import tir
-from clopt.dialects.cl.target import Target
+from clopt.machine.target import Target
 
 Array = NDArray[np.generic]
 

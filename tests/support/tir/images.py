@@ -59,7 +59,11 @@ def check_image(param: SSAValue, limits: Target | None) -> None:
     if limits is not None:
         assert isinstance(param.type, MemRefType)
         image = tir.image_of(param.type)
-        most = (limits.max_image_width, limits.max_image_height, limits.max_image_layers)
+        most = (
+            limits.device.max_image_width,
+            limits.device.max_image_height,
+            limits.device.max_image_layers,
+        )
         if image.kind is tir.ImageKind.Buffer:
-            most = (limits.max_image_buffer_texels,)
+            most = (limits.device.max_image_buffer_texels,)
         assert all(n <= m for n, m in zip(image.extents, most, strict=False)), "limits of images"

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from clopt.backends.targets import TargetChoice
 from clopt.context import CloptContext
 from clopt.dialects import cl, tir
 from clopt.frontends.onnx import import_onnx
 from clopt.passes.pipelines import run_pipeline
+from clopt.targets import TargetChoice
 from support.onnx import builders, hard_cases
 
 TARGETS = ("pocl", "nvidia", "adreno-740 texture=prefer")

@@ -6,7 +6,6 @@ import onnx
 from xdsl.dialects.builtin import ModuleOp
 
 import clopt
-from clopt.backends.targets import TargetChoice
 from clopt.context import CloptContext
 from clopt.dialects import cl, nn, tir
 from clopt.frontends.onnx import import_onnx
@@ -16,6 +15,7 @@ from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import plan_of
 from clopt.passes.tir.rules.space import Params, Space
 from clopt.passes.tir.rules.split_reduction import SPLIT_REDUCTION
+from clopt.targets import TargetChoice
 
 
 def split_kernels(module: ModuleOp, parts: int) -> int:

@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 
-from clopt.backends.targets import load_target
 from clopt.dialects import tir
 from clopt.dialects.tir.plan import PlanValue
 from clopt.errors import CloptError
+from clopt.targets import load_target
 from clopt.tuning.instrument import Device
 from clopt.tuning.trial import Fault, Result, Task, Trial
 from clopt.tuning.turns import CPU, TurnMissedError, Turns

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from typing import Any
 
-from clopt.backends.targets import load_target
 from clopt.dialects import tir
 from clopt.passes.tir.tuning_database import Device
 from clopt.passes.tir.tuning_record import Record, facts_that_count
+from clopt.targets import load_target
 
 POCL = load_target("pocl")
 HERE = Device("A processor (tests)", "1.0")

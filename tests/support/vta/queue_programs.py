@@ -9,7 +9,6 @@ import numpy as np
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
-from clopt.backends.targets import load_target
 from clopt.backends.vta.binaries import ACTIVATIONS
 from clopt.backends.vta.simulator import Dram, Simulator, make_dram
 from clopt.context import CloptContext
@@ -32,6 +31,7 @@ from clopt.dialects.vta.isa import (
 )
 from clopt.passes.vta.assembling import GraphTensors, Listing, assemble
 from clopt.passes.vta.emit_binaries import VTAEmitBinariesPass
+from clopt.targets import load_target, with_facts
 from clopt.weights import Weights
 from support.vta.streams import each, load, serial, store
 
@@ -123,7 +123,7 @@ cl.program @main(%x: {buffer} {{cl.name = "x"}}, %y: {buffer} {{cl.name = "y"}})
 """,
         weights,
     )
-    set_target(module, load_target("pocl").with_facts(facts))
+    set_target(module, with_facts(load_target("pocl"), facts))
     return Program(module, weights, config)
 
 

@@ -8,9 +8,9 @@ import pytest
 from clopt.backends.pyopencl_runtime.calibration.figures import figures_of
 from clopt.backends.pyopencl_runtime.calibration.readings import Readings
 from clopt.dialects.cl import Target
-from clopt.dialects.cl.target import Fact
+from clopt.machine.facts import Fact
 
-NAMED = Target(vector_registers=16, winograd_transform_cost=8.0)
+NAMED = Target.from_facts("generic", {"vector_registers": 16, "winograd_transform_cost": 8.0})
 WIDE = NAMED.with_facts({"vector_registers": 32})
 PS = 1e-12  # of a multiply-add
 QUIET = Readings([[20 * PS, 10 * PS]] * 25, [0.02e-9] * 9, [3e-6] * 25)

@@ -16,8 +16,8 @@ from clopt import CloptError
 from clopt.backends.pyopencl_runtime import calibration, find_device, live_target, target_for
 from clopt.backends.pyopencl_runtime.calibration import CHOICE, calibrate
 from clopt.backends.pyopencl_runtime.calibration.readings import Built, Kernels, Readings
-from clopt.backends.targets import load_target
 from clopt.errors import CloptWarning
+from clopt.targets import load_target
 from clopt.tools import run
 
 MODEL = Path(__file__).parents[4] / "examples" / "digits" / "digits.onnx"
@@ -63,7 +63,11 @@ def test_measured_on_first_use_and_never_again(
     with warnings.catch_warnings(action="error"):
         assert live_target(used) == first
     assert measurements == [used.name]
-    assert (first.vector_width, first.mads_per_nanosecond, first.bandwidth) == (16, 100.0, 50.0)
+    assert (
+        first.machine.vector_width,
+        first.machine.mads_per_nanosecond,
+        first.machine.bandwidth,
+    ) == (16, 100.0, 50.0)
     assert first.name == target_for(used).name
     assert kept_file(tmp_path).stat().st_mode & 0o022 == 0
 
@@ -86,16 +90,17 @@ def test_an_edit_counts_but_for_what_the_device_says(
 ) -> None:
     file = calibrate(find_device(device))
     base = f'base = "{target_for(find_device(device)).name}"\n'
-    file.write_text(f"{base}vector_width = 4\ncompute_units = 999\nl1_cache_bytes = 12345\n")
+    facts = "[device]\ncompute_units = 999\n[machine]\nvector_width = 4\nl1_cache_bytes = 12345\n"
+    file.write_text(base + facts)
     live = live_target(find_device(device))
-    assert (live.vector_width, live.l1_cache_bytes) == (4, 12345)
-    assert live.compute_units == find_device(device).compute_units
+    assert (live.machine.vector_width, live.machine.l1_cache_bytes) == (4, 12345)
+    assert live.device.compute_units == find_device(device).compute_units
     file.write_text("lanes = 4\n")
     with pytest.raises(CloptError, match='"lanes" is no fact of a target') as error:
         live_target(find_device(device))
     assert str(error.value).startswith(str(file))
     assert calibrate(find_device(device)) == file
-    assert live_target(find_device(device)).vector_width == 16
+    assert live_target(find_device(device)).machine.vector_width == 16
 
 
 def test_off_and_unknown_choices(
@@ -122,10 +127,10 @@ def test_without_a_cache_the_facts_of_the_file(
 
 def test_a_file_that_others_can_write_is_made_anew(device: str, measurements: list[str]) -> None:
     file = calibrate(find_device(device))
-    file.write_text('base = "pocl"\nvector_width = 2\n')
+    file.write_text('base = "pocl"\n[machine]\nvector_width = 2\n')
     file.chmod(0o666)
     with pytest.warns(CloptWarning, match="^measured"):
-        assert live_target(find_device(device)).vector_width == 16
+        assert live_target(find_device(device)).machine.vector_width == 16
 
 
 def test_a_driver_that_refuses_is_no_obstacle(device: str, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -153,7 +158,7 @@ def test_kernels_are_compiled_until_the_target_is_needed(
     assert begun.wait(60)
     assert not measurements
     with pytest.warns(CloptWarning, match="^measured"):
-        assert target().vector_width == 16
+        assert target().machine.vector_width == 16
 
 
 def test_a_driver_that_does_not_answer_is_no_obstacle(
@@ -210,10 +215,10 @@ def test_a_real_calibration_serves_a_model(
     assert capfd.readouterr().err.startswith("remark: measured ")
     file = kept_file(tmp_path)
     target = load_target(str(file))
-    assert target.vector_width in (8, 16)
-    assert 1 < target.mads_per_nanosecond < 1000
-    assert 0.1 < target.bandwidth < 10_000
-    assert 0.1 < target.launch_microseconds < 10_000
+    assert target.machine.vector_width in (8, 16)
+    assert 1 < target.machine.mads_per_nanosecond < 1000
+    assert 0.1 < target.machine.bandwidth < 10_000
+    assert 0.1 < target.machine.launch_microseconds < 10_000
     image = np.random.default_rng(0).random((1, 1, 8, 8), np.float32)
     given = clopt.compile(MODEL, file, {"batch": 1}, device)
     live = clopt.compile(MODEL, dims={"batch": 1}, device=device)

@@ -29,9 +29,10 @@ from clopt.passes.nn.offload.chooser import Chooser
 from clopt.passes.nn.offload.copied import Copied
 from clopt.passes.nn.offload.matches import Match
 from clopt.passes.nn.offload.regions import form_regions
+from clopt.targets import with_facts
 from support.nn.layout_graphs import AUTO, Graph
 
-BASE = AUTO.with_facts({"clml": "auto", "winograd": "off"})
+BASE = with_facts(AUTO, {"clml": "auto", "winograd": "off"})
 TIMES = tuple(
     f"clml_{name}"
     for name in (
@@ -68,7 +69,7 @@ def kernel_costs(module: ModuleOp, target: cl.Target) -> float:
     for work in (work for group in groups for work in works_of_group(group)):
         if not work.is_view:
             constants = [v for v in work.inputs if nn.constant_of(v) is not None]
-            total += target.launch_microseconds
+            total += target.machine.launch_microseconds
             total += sum(model.traffic(nn.tensor_type(v), None) for v in constants)
     return total
 
@@ -143,7 +144,7 @@ CASES += [(name, "prefer") for name in GRAPHS if name != "around"]
 @pytest.mark.parametrize("texture", ["auto", "off"])
 def test_the_choice_is_the_best_partition(name: str, winograd: str, texture: str):
     graph = Graph((1, 24, 28, 28))
-    base = BASE.with_facts({"texture": texture, "winograd": winograd})
+    base = with_facts(BASE, {"texture": texture, "winograd": winograd})
     module = graph.module(GRAPHS[name](graph), target=base)
     function = function_of(module)
     legal = find_matches(function, base, CloptContext().weights).legal
@@ -152,7 +153,7 @@ def test_the_choice_is_the_best_partition(name: str, winograd: str, texture: str
     offloads: set[int] = set()
     for rate, launch in ((10, 60.0), (60.0, 15.0), (270.0, 10.0), (360.0, 2.0), (5000.0, 0.1)):
         facts = {"clml_convolution_mads_per_nanosecond": rate, "clml_launch_microseconds": launch}
-        target = base.with_facts(facts)
+        target = with_facts(base, facts)
         costs = [
             ours + command_costs(written, target)
             for ours, (_, written) in zip(kernels, every, strict=True)
@@ -184,7 +185,9 @@ def price(module: ModuleOp, target: cl.Target) -> float:
     for work, inputs, output in works:
         result = nn.layout_of(output)
         if not work.is_view:
-            total += target.launch_microseconds + model.write(nn.plain_type(output.type), result)
+            total += target.machine.launch_microseconds + model.write(
+                nn.plain_type(output.type), result
+            )
         for value, operand in zip(work.inputs, inputs, strict=True):
             if nn.constant_of(operand) is None:
                 total += model.read(work, value, nn.layout_of(operand), result)
@@ -211,7 +214,7 @@ def test_what_is_written_costs_what_was_chosen(name: str, texture: str):
     kinds: set[bool] = set()
     for rate, launch in ((60.0, 15.0), (270.0, 10.0), (5000.0, 0.1)):
         facts = {"clml_convolution_mads_per_nanosecond": rate, "clml_launch_microseconds": launch}
-        target = BASE.with_facts({"texture": texture}).with_facts(facts)
+        target = with_facts(BASE, {"texture": texture} | facts)
         chooser = chooser_of(function_of(module.clone()), target)
         written = module.clone()
         cl.set_target(written, target)
@@ -235,15 +238,15 @@ def test_a_slower_clml_never_computes_more():
     function = function_of(graph.module(network(graph)))
     legal = find_matches(function, BASE, CloptContext().weights).legal
     for texture in ("auto", "prefer", "off"):
-        base = BASE.with_facts({"texture": texture})
+        base = with_facts(BASE, {"texture": texture})
         counts: list[int] = []
         for factor in (0.1, 0.5, 0.8, 0.9, 1.0, 1.1, 1.3, 2.0, 5.0):
             facts = {
                 name: fact * factor if name == "clml_launch_microseconds" else fact / factor
                 for name in TIMES
-                if isinstance(fact := base.fact(name), float)
+                if isinstance(fact := base.facts.get(name), float)
             }
-            counts.append(len(Chooser(CLML(), function, base.with_facts(facts), legal).matches))
+            counts.append(len(Chooser(CLML(), function, with_facts(base, facts), legal).matches))
         assert counts == sorted(counts, reverse=True)
         assert counts[0] == len(legal)
         assert counts[-1] == 0
@@ -267,7 +270,7 @@ def test_entries_of_graphs_are_weighed(name: str):
     would have to move from one graph to the other.
     """
     facts = {"clml_convolution_mads_per_nanosecond": 360.0, "clml_launch_microseconds": 2.0}
-    target = BASE.with_facts(facts)
+    target = with_facts(BASE, facts)
     graph = Graph((1, 24, 28, 28))
     module = graph.module(GRAPHS[name](graph), target=target)
     function = function_of(module)
@@ -293,8 +296,8 @@ def test_a_cheap_operation_between_kernels_of_ours_stays_there():
     graph = Graph((1, 32, 56, 56))
     y = graph.add(nn.UnaryOp(graph.conv(graph.x, 32), "exp"))
     z = graph.add(nn.UnaryOp(graph.pool(y), "exp"))
-    target = BASE.with_facts(
-        {"clml_convolution_mads_per_nanosecond": 20.0, "clml_launch_microseconds": 1.0}
+    target = with_facts(
+        BASE, {"clml_convolution_mads_per_nanosecond": 20.0, "clml_launch_microseconds": 1.0}
     )
     function = function_of(graph.module(graph.conv(z, 32)))
     chooser = Chooser(
@@ -302,7 +305,7 @@ def test_a_cheap_operation_between_kernels_of_ours_stays_there():
     )
     assert chooser.offers.legal
     assert not chooser.matches
-    free = target.with_facts({"clml_launch_microseconds": 0.0, "clml_bandwidth": 1e6})
+    free = with_facts(target, {"clml_launch_microseconds": 0.0, "clml_bandwidth": 1e6})
     chooser = Chooser(CLML(), function, free, chooser.offers.legal)
     assert [type(match.ops[0]) for match in chooser.matches] == [nn.PoolOp]
 
@@ -335,7 +338,7 @@ def test_transposed_convolutions_are_work_for_our_kernels_too():
     function = function_of(graph.module(y))
     legal = find_matches(function, BASE, CloptContext().weights).legal
     assert [match.result for match in Chooser(CLML(), function, BASE, legal).matches] == [y]
-    slow = BASE.with_facts({"clml_convolution_mads_per_nanosecond": 50.0})
+    slow = with_facts(BASE, {"clml_convolution_mads_per_nanosecond": 50.0})
     assert not Chooser(CLML(), function, slow, legal).matches
 
 
@@ -361,7 +364,7 @@ def test_the_choice_is_explained():
 
 
 def test_nothing_happens_without_clml_or_when_it_is_off():
-    for target in (BASE.with_facts({"clml_version": 0}), BASE.with_facts({"clml": "off"})):
+    for target in (with_facts(BASE, {"clml_version": 0}), with_facts(BASE, {"clml": "off"})):
         graph = Graph((1, 256, 56, 56))
         module = graph.module(graph.conv(graph.x, 256), target=target)
         before = str(module)

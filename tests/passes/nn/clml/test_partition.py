@@ -16,8 +16,10 @@ from clopt import CloptError
 from clopt.context import CloptContext
 from clopt.dialects import clml, nn
 from clopt.dialects.cl import Target
+from clopt.dialects.clml.facts import CLMLFacts
 from clopt.dialects.nn.evaluation import evaluate, interpret
 from clopt.passes.nn.choose import NNChoosePass
+from clopt.targets import with_facts
 from clopt.weights import Weights
 from support import effort
 from support.clml.graph_oracle import Array, run_module
@@ -385,7 +387,7 @@ def test_from_python() -> None:
         clopt.partition_for("clml", module, "pocl")
     with pytest.raises(CloptError, match='"clml=prefer" names no target'):
         clopt.partition_for("clml", module, "clml=prefer")
-    assert Target().with_facts({"clml_version": 3}).fact("clml") == "off"
+    assert CLMLFacts.of(with_facts(Target(), {"clml_version": 3})).mode == "off"
 
 
 def test_same_module_same_text() -> None:

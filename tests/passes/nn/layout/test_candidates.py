@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from xdsl.dialects.builtin import (
     MemRefType,
@@ -43,14 +41,18 @@ def test_the_first_image_that_fits(shape: tuple[int, ...], expected: str):
         memory = LayoutAttr([(1, 4)]).physical_shape(shape)
         assert found.layout is not None
         image = tir.image_of(MemRefType(f32, memory, memory_space=found.layout.memory))
-        limits = (AUTO.max_image_width, AUTO.max_image_height, AUTO.max_image_layers)
+        limits = (
+            AUTO.device.max_image_width,
+            AUTO.device.max_image_height,
+            AUTO.device.max_image_layers,
+        )
         if image.kind is tir.ImageKind.Buffer:
-            limits = (AUTO.max_image_buffer_texels,)
+            limits = (AUTO.device.max_image_buffer_texels,)
         assert all(n <= limit for n, limit in zip(image.extents, limits, strict=False))
 
 
 def test_a_limit_is_inclusive():
-    target = replace(AUTO, max_image_width=20, max_image_height=4)
+    target = AUTO.with_facts({"max_image_width": 20, "max_image_height": 4})
     assert texture_for(tensor(1, 16, 1, 20), [(1, 4)], 3, target).remark == ""
     assert texture_for(tensor(1, 16, 1, 21), [(1, 4)], 3, target).remark
     assert texture_for(tensor(1, 17, 1, 20), [(1, 4)], 3, target).remark
@@ -79,12 +81,12 @@ def test_types_without_image_formats_stay_plain(element: Attribute, has_images: 
 
 
 def test_devices_without_half_images():
-    found = candidates(tensor(1, 8, 4, 4, element=f16), replace(AUTO, half_images=False))
+    found = candidates(tensor(1, 8, 4, 4, element=f16), AUTO.with_facts({"half_images": False}))
     assert not any(c.is_texture for c in found)
 
 
 def test_a_kernel_reads_no_more_images_than_it_may():
-    target = replace(PREFER, max_read_images=3)
+    target = PREFER.with_facts({"max_read_images": 3})
     graph = Graph((1, 16, 8, 8))
     module = graph.chosen(
         graph.relu(graph.concat(*(graph.conv(graph.x, 8) for _ in range(5)))), target=target

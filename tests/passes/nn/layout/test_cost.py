@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 import numpy as np
@@ -10,13 +9,13 @@ import pytest
 from xdsl.dialects import func
 from xdsl.ir import SSAValue
 
-from clopt.backends.targets import load_target
 from clopt.dialects import nn
 from clopt.dialects.nn import LayoutAttr
 from clopt.passes.nn.fuse import form_groups
 from clopt.passes.nn.layout.cost import LayoutCostModel
 from clopt.passes.nn.layout.grouping import TEXELS
 from clopt.passes.nn.layout.kernels import Work, works_of_group
+from clopt.targets import load_target
 from support.nn.layout_graphs import AUTO, PACKED, ROWS, Graph, tensor
 
 
@@ -95,7 +94,7 @@ def test_a_copy_into_blocks_costs_less_than_weights_without_them():
 
 
 def test_gathering_lanes_costs_four_loads():
-    model = LayoutCostModel(replace(AUTO, image_cost=1.0))
+    model = LayoutCostModel(AUTO.with_facts({"image_cost": 1.0}))
     graph = Graph((1, 16, 32, 32))
     work = work_of(graph, graph.relu(graph.x))
     along = LayoutAttr([(3, 4)])
@@ -109,8 +108,11 @@ def test_a_transform_is_a_launch_and_the_bytes():
     model = LayoutCostModel(AUTO)
     small, large = tensor(1, 4, 4, 4), tensor(1, 64, 256, 256)
     assert model.transform(small, None, None) == 0
-    assert model.transform(small, None, ROWS) > AUTO.launch_microseconds
-    assert model.transform(large, None, ROWS) > AUTO.launch_microseconds + 2 * 64 * 65536 * 4 / 50e3
+    assert model.transform(small, None, ROWS) > AUTO.machine.launch_microseconds
+    assert (
+        model.transform(large, None, ROWS)
+        > AUTO.machine.launch_microseconds + 2 * 64 * 65536 * 4 / 50e3
+    )
 
 
 def test_large_plain_products_share_their_reads():
@@ -121,7 +123,7 @@ def test_large_plain_products_share_their_reads():
         a, b = (nn.ConstantOp.from_array(np.zeros((size, size), np.float32)) for _ in range(2))
         product = nn.MatmulOp(a.result, b.result)
         work = Work([product], [a.result, b.result], product.result, product)
-        model = LayoutCostModel(replace(target, prefetched_panels=prefetched))
+        model = LayoutCostModel(target.with_facts({"prefetched_panels": prefetched}))
         return model.read(work, b.result, None, None)
 
     assert cost(1024, 2) < cost(1024, 0) / 2
@@ -138,7 +140,7 @@ def test_rows_of_stacked_matrices_are_rows_of_one_product():
         a, b = (nn.ConstantOp.from_array(each) for each in arrays)
         product = nn.MatmulOp(a.result, b.result)
         work = Work([product], [a.result, b.result], product.result, product)
-        model = LayoutCostModel(replace(target, prefetched_panels=prefetched))
+        model = LayoutCostModel(target.with_facts({"prefetched_panels": prefetched}))
         return model.read(work, b.result, None, None)
 
     assert cost((8, 8, 64), 2) < cost((8, 8, 64), 0)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -12,7 +11,6 @@ from xdsl.ir import SSAValue
 from xdsl.passes import PassPipeline
 
 import clopt
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import nn, tir
 from clopt.passes.nn.fuse import form_groups
@@ -21,9 +19,10 @@ from clopt.passes.nn.layout.grouping import TEXELS
 from clopt.passes.nn.layout.measured import MeasuredTimes, Variant
 from clopt.passes.nn.layout.problem import LayoutProblem, readable_by
 from clopt.passes.pipelines import LOWER, REGIONS, run_pipeline
+from clopt.targets import load_target
 from support.nn.layout_graphs import AUTO, Graph
 
-BLOCKS = replace(load_target("pocl"), vector_width=4, blocks="auto")
+BLOCKS = load_target("pocl").with_facts({"vector_width": 4, "blocks": "auto"})
 TARGETS = {"textures": AUTO, "blocks": BLOCKS}
 
 

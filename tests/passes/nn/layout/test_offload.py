@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cache
 from itertools import product
 
@@ -23,7 +23,7 @@ from clopt.passes.nn.layout.problem import LayoutProblem
 from support import effort
 from support.nn.layout_graphs import AUTO, PREFER, Graph
 
-OFF = replace(AUTO, texture="off")
+OFF = AUTO.with_facts({"texture": "off"})
 TARGETS = {"auto": AUTO, "prefer": PREFER, "off": OFF}
 
 Choice = dict[SSAValue, tuple[Writer, Candidate]]
@@ -115,7 +115,7 @@ class Case:
     def kernel(
         self, work: Work, result: Candidate, choice: Choice, exported: set[SSAValue]
     ) -> float:
-        total = self.target.launch_microseconds
+        total = self.target.machine.launch_microseconds
         total += self.model.write(nn.tensor_type(work.result), result.layout)
         for value in work.inputs:
             type_ = nn.plain_type(value.type)

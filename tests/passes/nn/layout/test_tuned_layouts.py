@@ -9,7 +9,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from clopt.backends.targets import load_target
 from clopt.dialects import nn
 from clopt.passes.nn.fuse import form_groups
 from clopt.passes.nn.layout.grouping import TEXELS
@@ -25,10 +24,11 @@ from clopt.passes.nn.layout.tuned_layouts import (
 )
 from clopt.passes.tir.tuning_database import Device, TuningDatabase
 from clopt.passes.tir.tuning_record import Record, facts_that_count
+from clopt.targets import load_target
 from support.nn.layout_graphs import Graph
 from support.tuning.records import HERE, of_layouts
 
-TARGET = replace(load_target("pocl"), vector_width=4, blocks="auto")
+TARGET = load_target("pocl").with_facts({"vector_width": 4, "blocks": "auto"})
 FACTS = facts_that_count(TARGET)
 NEWER, OTHER = replace(HERE, driver="2.0"), replace(HERE, name="Another processor (tests)")
 NEW = "2026-02-28T12:00:00Z"
@@ -137,7 +137,7 @@ def test_what_nobody_measured_costs_more_where_the_rest_took_longer():
     both = [
         each.tables.transform(type_, value.candidates, value.readable) for each in (default, tuned)
     ]
-    launch = TARGET.launch_microseconds
+    launch = TARGET.machine.launch_microseconds
     moved = [np.where(table > 0, table - launch, 0) for table in both]
     np.testing.assert_allclose(moved[1], 50 * moved[0])
     assert moved[1].max() > 0

@@ -32,7 +32,9 @@ def test_values_in_parts_of_others_are_what_nn_defines(data: st.DataObject) -> N
     module = parts_of_others(net)
     module.verify()
     alignment = data.draw(st.sampled_from([1, 16, 64]), label="alignment")
-    cl.set_target(module, cl.Target(image_base_alignment_bytes=alignment))
+    cl.set_target(
+        module, cl.Target.from_facts("generic", {"image_base_alignment_bytes": alignment})
+    )
     expected = interpret(net.function, net.inputs, net.weights)
     ctx = CloptContext(weights=net.weights)
     for step in (NNFusePass(), NNToCLPass(), NNToTIRPass()):

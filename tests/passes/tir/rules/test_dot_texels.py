@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import cl, tir
 from clopt.passes.cl.pack_constants import CLPackConstantsPass
@@ -26,6 +25,7 @@ from clopt.passes.tir.rules import RULES
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import plan_of
 from clopt.passes.tir.rules.space import Space
+from clopt.targets import load_target
 from support.cl.programs import parse
 from support.tir import plans
 from support.tir.program import run_program

@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 from xdsl.dialects import memref
 from xdsl.parser import Parser
 
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import tir
 from clopt.dialects.cl import Target, set_target
@@ -17,6 +16,7 @@ from clopt.passes.tir.rules.gpu_matmul import GPU_MATMUL
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import plan_of, planned
 from clopt.passes.tir.rules.space import Params, Space, Value
+from clopt.targets import load_target
 from support import effort
 from support.tir import interpreter, kernels
 
@@ -32,7 +32,7 @@ func.func @main(%x: tensor<128x128xf32>, %y: tensor<128x128xf32>) -> tensor<128x
 def test_product_of_a_matrix_with_another_and_with_itself(right: str, panels: int):
     ctx = CloptContext()
     module = Parser(ctx, PRODUCT.format(right)).parse_module()
-    set_target(module, Target(device_type="gpu"))
+    set_target(module, Target.from_facts("generic", {"device_type": "gpu"}))
     run_pipeline(ctx, module, "opencl")
     (kernel,) = (op for op in module.ops if isinstance(op, tir.FuncOp))
     local = [
@@ -87,4 +87,4 @@ def test_tiles_are_as_large_as_keeps_all_units_busy(
     assert isinstance(space, Space)
     params = GPU_MATMUL.default(space)
     assert (params.numbers("group"), params.number("rows")) == (group, rows)
-    assert params.number("prefetch") == target.prefetched_panels
+    assert params.number("prefetch") == target.machine.prefetched_panels

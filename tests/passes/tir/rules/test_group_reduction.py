@@ -17,9 +17,16 @@ from clopt.passes.pipelines import run_pipeline
 from clopt.weights import Weights
 from support.tir.program import run_program
 
-ADRENO = cl.Target(device_type="gpu", vector_width=4, compute_units=4)
-WIDE = cl.Target(device_type="gpu", vector_width=4, compute_units=132)
-NARROW = cl.Target(device_type="gpu", vector_width=4, compute_units=8, max_work_group_size=64)
+ADRENO = cl.Target.from_facts(
+    "generic", {"device_type": "gpu", "vector_width": 4, "compute_units": 4}
+)
+WIDE = cl.Target.from_facts(
+    "generic", {"device_type": "gpu", "vector_width": 4, "compute_units": 132}
+)
+NARROW = cl.Target.from_facts(
+    "generic",
+    {"device_type": "gpu", "vector_width": 4, "compute_units": 8, "max_work_group_size": 64},
+)
 
 Build = Callable[[SSAValue], Operation]
 
@@ -248,4 +255,4 @@ def test_local_memory_fits() -> None:
             if isinstance(op, memref.AllocaOp)
             and op.memref.type.memory_space == tir.ScopeAttr(tir.Scope.Local)
         )
-        assert 0 < total <= WIDE.local_memory_bytes // 4
+        assert 0 < total <= WIDE.device.local_memory_bytes // 4

@@ -9,13 +9,13 @@ import pytest
 from xdsl.dialects import memref
 from xdsl.dialects.builtin import ModuleOp
 
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import cl, nn, tir
 from clopt.passes.tir.apply_plan import TIRApplyPlanPass
 from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
 from clopt.passes.tir.lower_textures import TIRLowerTexturesPass
+from clopt.targets import load_target
 from support.tir import interpreter
 from support.tir.packed_kernels import CASES, REDUCTIONS, Example, integers, one
 

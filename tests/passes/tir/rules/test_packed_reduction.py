@@ -15,8 +15,15 @@ from clopt.passes.tir.schedule import Schedule
 from support.tir import interpreter, kernels
 from support.tir.plans import schedule_kernel
 
-TARGET = cl.Target(
-    device_type="gpu", vector_width=4, compute_units=4, images=True, texture="prefer"
+TARGET = cl.Target.from_facts(
+    "generic",
+    {
+        "device_type": "gpu",
+        "vector_width": 4,
+        "compute_units": 4,
+        "images": True,
+        "texture": "prefer",
+    },
 )
 SPACES = ["", ", #tir.scope<texture, [3]>"]
 

@@ -26,7 +26,7 @@ func.func @main(%a: tensor<2x8x24x24xf32>, %b: tensor<2x8x24x30xf32>) -> tensor<
 def test_grid_of_a_concat(device_type: str):
     ctx = CloptContext()
     module: ModuleOp = Parser(ctx, CONCAT).parse_module()
-    set_target(module, Target(device_type=device_type))
+    set_target(module, Target.from_facts("generic", {"device_type": device_type}))
     run_pipeline(ctx, module, "opencl")
     (kernel,) = (op for op in module.ops if isinstance(op, tir.FuncOp))
     assert kernel.global_size is not None

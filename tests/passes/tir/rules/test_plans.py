@@ -6,7 +6,6 @@ import pytest
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext, explanations_of
 from clopt.dialects import cl, tir
 from clopt.passes.nn.fuse import NNFusePass
@@ -19,6 +18,7 @@ from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import default_plan, first_fit, plan_of, space_of
 from clopt.passes.tir.rules.space import Params
 from clopt.passes.tir.schedule import ScheduleError
+from clopt.targets import load_target
 from support.tir import kernels
 
 MATMUL = """

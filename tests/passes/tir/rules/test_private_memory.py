@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from math import prod
 from random import Random
 from typing import Any, cast
@@ -13,16 +12,16 @@ from xdsl.dialects import memref
 from xdsl.dialects.builtin import f32
 from xdsl.ir import SSAValue
 
-from clopt.backends.targets import load_target
 from clopt.dialects import tir
 from clopt.passes.tir.rules.plans import plan_of
+from clopt.targets import load_target
 from clopt.tuning.programs import Programs
 from clopt.tuning.tasks import tasks_of
 from support.nn.layout_graphs import Graph
 from support.tir.plans import every_space, random_point
 from support.tuning.networks import lowered
 
-TARGET = replace(load_target("pocl"), blocks="prefer", winograd="prefer")
+TARGET = load_target("pocl").with_facts({"blocks": "prefer", "winograd": "prefer"})
 STACK = 8 << 20
 """Bytes of a thread of PoCL's, which ends with its process where a group needs more."""
 

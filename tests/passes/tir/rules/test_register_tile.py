@@ -10,13 +10,13 @@ from hypothesis import strategies as st
 from xdsl.dialects.builtin import DenseArrayBase, TensorType, f32, i64
 from xdsl.ir import Block, Operation
 
-from clopt.backends.targets import load_target
 from clopt.dialects import cl, nn, tir
 from clopt.passes.nn.lowering import LOWERINGS, KernelBuilder
 from clopt.passes.tir.rules.contraction import is_packed
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import default_plan
 from clopt.passes.tir.rules.register_tile_costs import RegisterTile, RegisterTileModel, candidates
+from clopt.targets import load_target
 from support import effort
 from support.tir.plans import schedule_kernel
 
@@ -184,7 +184,7 @@ def test_one_row_is_multiplied_along_memory():
 
 
 def test_a_panel_takes_no_more_than_half_a_cache():
-    most = POCL.l2_cache_bytes // 2 // 4
+    most = POCL.machine.l2_cache_bytes // 2 // 4
     found = problem(product(64, most // 8, 64))
     assert found is not None
     assert {tile.cols for tile in candidates(found) if tile.panel and tile.parts == 1} == {8}
@@ -256,7 +256,7 @@ def test_a_single_result_has_no_tile():
     width=st.sampled_from([4, 8, 16]),
 )
 def test_tiles_fit(m: int, n: int, k: int, registers: int, width: int):
-    target = cl.Target(vector_registers=registers, vector_width=width)
+    target = cl.Target.from_facts("generic", {"vector_registers": registers, "vector_width": width})
     found = problem(kernel(lambda a, b: nn.MatmulOp(a, b), (m, k), (k, n)), target)
     assert found is not None
     for tile in candidates(found):

@@ -9,7 +9,6 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import ModuleOp
 
-from clopt.backends.targets import load_target
 from clopt.context import CloptContext
 from clopt.dialects import cl, tir
 from clopt.dialects.nn.evaluation import interpret
@@ -26,6 +25,7 @@ from clopt.passes.tir.hoist_guards import TIRHoistGuardsPass
 from clopt.passes.tir.join_strips import TIRJoinStripsPass
 from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
 from clopt.passes.tir.lower_textures import TIRLowerTexturesPass
+from clopt.targets import load_target
 from support import effort
 from support.drawing import pick
 from support.nn.random_network import Network
@@ -78,7 +78,7 @@ def test_kernels_in_blocks(family: Callable[[Network], ModuleOp], data: st.DataO
     net = Network(data)
     module = family(net)
     width = data.draw(st.sampled_from([2, 4]), label="width")
-    target = cl.Target(vector_width=width, blocks="prefer")
+    target = cl.Target.from_facts("generic", {"vector_width": width, "blocks": "prefer"})
     cl.set_target(module, target)
     expected = interpret(net.function, net.inputs, net.weights)
     ctx = CloptContext(weights=net.weights)
@@ -99,7 +99,9 @@ def test_kernels_of_strips(data: st.DataObject) -> None:
     module = pixels_and_product(net)
     width = data.draw(st.sampled_from([2, 4]), label="width")
     # Launches that take so long are joined wherever they can be.
-    target = cl.Target(vector_width=width, blocks="prefer", launch_microseconds=1e6)
+    target = cl.Target.from_facts(
+        "generic", {"vector_width": width, "blocks": "prefer", "launch_microseconds": 1e6}
+    )
     cl.set_target(module, target)
     expected = interpret(net.function, net.inputs, net.weights)
     ctx = CloptContext(weights=net.weights)

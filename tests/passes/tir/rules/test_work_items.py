@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from clopt.backends.targets import load_target
 from clopt.passes.tir.rules.work_items import Shapes
+from clopt.targets import load_target
 
 ADRENO = load_target("adreno-740")
 
