@@ -22,6 +22,7 @@ from .options import (
     A_DEVICE,
     CompileOptions,
     DeviceChoice,
+    Origin,
     Place,
     Quantization,
     checked_accelerators,
@@ -129,15 +130,19 @@ def compile(
         explain=explain,
         facts=facts,
     )
-    place = Place.of(device)
+    place = asked = Place.of(device)
     if place.is_given or target is None:
         place = place.chosen()
+    chosen = place.device if isinstance(place.device, Device) else None
+    origin = Origin.of(asked, chosen, options.accelerators, use_cache)
     request = Request.of(model, options, place) if use_cache else None
     if request is not None and (found := request.find()):
+        found.origin = origin
         return found
     from .compilation import compile_model
 
     compiled = compile_model(model, options, place, use_cache)
+    compiled.origin = origin
     if request is not None:
         request.keep(compiled)
     if place.is_given:
@@ -166,6 +171,8 @@ def load(
     plans, weights = load_model(Path(folder))
     compiled = make_model(plans, weights, libraries, place, use_cache)
     compiled.prepare()
+    chosen = compiled.executable.device if place.is_given else None
+    compiled.origin = Origin.of(place, chosen, libraries, use_cache)
     return compiled
 
 

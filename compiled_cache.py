@@ -4,35 +4,31 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass, field
-from functools import cached_property, partial
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .accelerators import accelerators
 from .backends.model_cache.file_digests import Content, FileDigests, content_of_bytes
 from .backends.model_cache.revision import is_revision_settled, revision
-from .backends.model_cache.store import CachedModel, ModelStore
+from .backends.model_cache.store import ModelStore
 from .backends.pyopencl_runtime.cache import BinaryCache
 from .backends.pyopencl_runtime.devices import Device
 from .backends.pyopencl_runtime.identity import identity_of
-from .backends.pyopencl_runtime.replay import Replay
-from .compiled_model import CompiledModel, Contents
+from .compiled_model import CompiledModel, replay_of
 from .errors import CloptError
 from .files.caches import user_cache
 from .formats import format_of
+from .model_contents import TextContents
 from .options import CompileOptions, Place
 from .tuning.places import CHOICE as TUNING
 from .tuning.places import databases_for
-from .weights import Weights
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
-    from .description import Description
-    from .dialects.cl import ProgramOp
 
 _log = logging.getLogger(__name__)
 
@@ -102,31 +98,25 @@ class Request:
                 return None
             return compile_model(self.model, self.options, self.place, use_cache=True).module
 
-        contents = CachedContents(*found, compile_again)
-        make = partial(_replay, *found, contents, self.place)
+        contents = TextContents(*found, compile_again)
+        make = partial(replay_of, *found, contents, self.place)
         compiled = CompiledModel(contents, make)
         compiled.prepare()
         return compiled
 
     def keep(self, compiled: CompiledModel) -> None:
         """Keep a model that was compiled for this request, and run it from what is kept."""
-        from .backends.describe_launches import describe_launches
-        from .backends.saved_model import program_text
-
         files = self._files()
         is_unchanged = files is not None and files in self.read and is_revision_settled()
         if files is None or not is_unchanged or compiled.fallback is not None:
             return
-        launches = describe_launches(compiled.module, compiled.weights)
-        if launches is None:
+        kept = compiled.contents.stored
+        if kept.launches is None:
             return
-        text, target = program_text(compiled.module), compiled.target_name
-        names = compiled.accelerators
-        kept = CachedModel(launches, compiled.source, text, target, compiled.remarks, names)
         facts = self._facts(files)
         self.store.put(facts, kept, compiled.weights)
         if found := self.store.get(facts):
-            compiled.run_by(partial(_replay, *found, compiled, self.place))
+            compiled.run_by(partial(replay_of, *found, compiled, self.place))
 
     def _facts(self, files: list[str]) -> tuple[str, ...]:
         """Return all that the result depends on."""
@@ -156,65 +146,10 @@ class Request:
         return _known(self.digests.content_of(path)).digest
 
 
-class CachedContents:
-    """A model from the cache: everything that needs the IR is read when it is asked for."""
-
-    def __init__(
-        self, cached: CachedModel, weights: Weights, compile_again: Callable[[], ModuleOp | None]
-    ) -> None:
-        self._cached = cached
-        self._compile_again = compile_again
-        self.weights = weights
-        self.source = cached.source
-        self.inputs = list(cached.launches.inputs)
-        self.outputs = list(cached.launches.outputs)
-        self.remarks = cached.remarks
-        self.target_name = cached.target
-        self.accelerators = cached.accelerators
-
-    @property
-    def module(self) -> ModuleOp:
-        """The module, compiled again; if the model's files have changed, its declarations."""
-        return self._compiled or self._declared
-
-    @cached_property
-    def _compiled(self) -> ModuleOp | None:
-        return self._compile_again()
-
-    @property
-    def program(self) -> ProgramOp:
-        from .backends.programs import program_of
-
-        return program_of(self._declared)
-
-    @property
-    def description(self) -> Description:
-        from .backends.describe import describe
-
-        return describe(self._declared, self.source)
-
-    @cached_property
-    def _declared(self) -> ModuleOp:
-        from .context import CloptContext
-        from .messages.source import Source, SourceModule
-
-        return SourceModule.parse(CloptContext(), Source("cache", self._cached.program)).module
-
-
 def _asks_library(device: Device) -> bool:
     """Return whether the device has a library of an accelerator that the compiler asks."""
     extensions = device.handle.extensions.split()
     return any(row.extension in extensions for row in accelerators().values())
-
-
-def _replay(
-    cached: CachedModel,
-    weights: Weights,
-    contents: Contents | CompiledModel,
-    place: Place,
-) -> Replay:
-    arrays = {key: weights.get(key) for key in weights.keys()}
-    return Replay(cached.launches, cached.source, arrays, contents, **vars(place))
 
 
 class _UnreadableError(Exception):

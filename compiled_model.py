@@ -6,12 +6,13 @@ from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property, partial
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NoReturn, Protocol, TypeVar, overload
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
 from .errors import CloptError, UnavailableError
 from .messages.arguments import check_type
+from .model_contents import Contents, ModuleContents
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -19,95 +20,17 @@ if TYPE_CHECKING:
     from .backends.pyopencl_runtime import Bindable, CommandQueue, Image, Runnable
     from .backends.pyopencl_runtime.arrays import Array, Arrays, Given, Outputs
     from .backends.saved_model import Plan
+    from .backends.stored_program import StoredProgram
     from .description import Description
     from .dialects.cl import ProgramOp
-    from .options import Place
+    from .options import Origin, Place
     from .reports.memory import MemoryReport
     from .reports.profile import Profile
     from .reports.quantization import QuantizationReport
-    from .tensor_info import TensorInfo
     from .weights import Weights
 
 
 _T = TypeVar("_T", bound="Given")
-
-
-class Contents(Protocol):
-    """What a compiled model consists of."""
-
-    @property
-    def inputs(self) -> list[TensorInfo]: ...
-    @property
-    def outputs(self) -> list[TensorInfo]: ...
-    @property
-    def weights(self) -> Weights: ...
-    @property
-    def target_name(self) -> str: ...
-    @property
-    def accelerators(self) -> Sequence[str]:
-        """Those that compute a part."""
-        ...
-
-    @property
-    def module(self) -> ModuleOp: ...
-    @property
-    def program(self) -> ProgramOp: ...
-    @property
-    def source(self) -> str: ...
-    @property
-    def remarks(self) -> tuple[str, ...]: ...
-    @property
-    def description(self) -> Description: ...
-
-
-class ModuleContents:
-    """A compiled module and its weights."""
-
-    def __init__(self, module: ModuleOp, weights: Weights, source: str | None = None) -> None:
-        """`source` is the OpenCL C of the kernels when `module` only declares them."""
-        from .backends.programs import program_of
-        from .dialects.cl import graphs_in, target_of
-        from .tensor_info import TensorInfo
-
-        self._module = module
-        self._program = program_of(module)
-        self._source = source
-        self.weights = weights
-        self.inputs = [TensorInfo.of(port) for port in self._program.input_ports]
-        self.outputs = [TensorInfo.of(port) for port in self._program.output_ports]
-        self.target_name = target_of(module).name
-        graphs = graphs_in(self._program).values()
-        self.accelerators = sorted({graph.ACCELERATOR for graph in graphs})
-
-    @property
-    def module(self) -> ModuleOp:
-        return self._module
-
-    @property
-    def program(self) -> ProgramOp:
-        return self._program
-
-    @property
-    def source(self) -> str:
-        if self._source is None:
-            from .backends.offload import source_of
-            from .garbage import collected_rarely
-
-            with collected_rarely():
-                self._source = source_of(self._module)
-        return self._source
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        from .dialects.remarks import remarks_of
-
-        return remarks_of(self._module)
-
-    @property
-    def description(self) -> Description:
-        from .backends.describe import describe
-
-        return describe(self._module, self.source)
 
 
 class CompiledModel:
@@ -123,38 +46,40 @@ class CompiledModel:
         fallback: CompiledModel | None = None,
     ) -> None:
         """`fallback` is the same network by kernels alone, for devices that cannot run this."""
-        self._contents = contents
+        self.contents = contents
         self.inputs, self.outputs = contents.inputs, contents.outputs
         self.fallback = fallback
         self.quantization: QuantizationReport | None = None
         """The errors of values in int8, if `compile` was asked for them."""
+        self.origin: Origin | None = None
+        """How `compile` or `load` was asked for the device, if one of them made this."""
         self._make_executable = make_executable
         self._refusal: str | None = None
 
     @property
     def module(self) -> ModuleOp:
         """The compiled program."""
-        return self._contents.module
+        return self.contents.module
 
     @property
     def weights(self) -> Weights:
         """The arrays that the program names."""
-        return self._contents.weights
+        return self.contents.weights
 
     @property
     def program(self) -> ProgramOp:
         """The queue program, in a module that may only declare its kernels."""
-        return self._contents.program
+        return self.contents.program
 
     @property
     def target_name(self) -> str:
         """The name of the target."""
-        return self._contents.target_name
+        return self.contents.target_name
 
     @property
     def accelerators(self) -> tuple[str, ...]:
         """The accelerators that compute a part, by their names for people."""
-        return tuple(self._contents.accelerators)
+        return tuple(self.contents.accelerators)
 
     def __repr__(self) -> str:
         place = self.target_name
@@ -166,12 +91,26 @@ class CompiledModel:
             f"for {place})"
         )
 
-    def __reduce_ex__(self, protocol: object) -> NoReturn:
-        """Refuse to be pickled or copied: a model belongs to a device of this process."""
-        raise TypeError(
-            "A CompiledModel cannot be pickled or copied, since its memory is on a device of this "
-            "process; write it by model.save(folder), and read it by clopt.load(folder)."
-        )
+    def __reduce_ex__(self, protocol: object) -> tuple[Callable[..., CompiledModel], Any]:
+        """Return what a pickle holds: programs, weights, and the name of the device.
+
+        CloptError for a model with the caller's context, queue or arena.
+        """
+        from .pickled_model import restore, state_of
+
+        return restore, state_of(self)
+
+    def __copy__(self) -> CompiledModel:
+        """Return a second model on the same device, with memory of its own.
+
+        It may run at the same time as the first.
+        """
+        rebuild, state = self.__reduce_ex__(None)
+        return rebuild(*state)
+
+    def __deepcopy__(self, memo: object) -> CompiledModel:
+        """Return what `__copy__` returns: weights never change."""
+        return self.__copy__()
 
     @cached_property
     def executable(self) -> Runnable:
@@ -187,7 +126,7 @@ class CompiledModel:
     @property
     def plan(self) -> str:
         """Which plan runs: "kernels", or the accelerator that computes a part."""
-        return " and ".join(self._running._contents.accelerators) or "kernels"
+        return " and ".join(self._running.contents.accelerators) or "kernels"
 
     @property
     def _running(self) -> CompiledModel:
@@ -202,19 +141,19 @@ class CompiledModel:
     @property
     def source(self) -> str:
         """The OpenCL C of all kernels."""
-        return self._contents.source
+        return self.contents.source
 
     @property
     def remarks(self) -> tuple[str, ...]:
         """Sentences about the points where the compiler departed from the arguments."""
-        return self._contents.remarks
+        return self.contents.remarks
 
     def describe(self) -> Description:
         """Return all that a runtime needs to launch the program, as plain data and as JSON.
 
         docs/description.md explains it. A fallback has a description of its own.
         """
-        return self._contents.description
+        return self.contents.description
 
     @cached_property
     def memory(self) -> MemoryReport:
@@ -347,7 +286,7 @@ def make_model(
     """
     made: CompiledModel | None = None
     for plan in reversed(plans):
-        make = partial(_make_executable, plan, weights, libraries, place, use_cache)
+        make = partial(executable_of, plan, weights, libraries, place, use_cache)
         contents = ModuleContents(plan.module, weights, plan.source)
         made = CompiledModel(contents, make, made)
     assert made, "a model has a plan"
@@ -368,7 +307,7 @@ def _planned(module: ModuleOp) -> ModuleOp:
     return module
 
 
-def _make_executable(
+def executable_of(
     plan: Plan,
     weights: Weights,
     libraries: Mapping[str, str],
@@ -384,3 +323,19 @@ def _make_executable(
     if needs_library(program_of(plan.module)):
         return CExecutable(_planned(plan.module), weights, stand_ins=libraries, **settings)
     return Executable(plan.module, weights, **settings)
+
+
+def replay_of(
+    stored: StoredProgram,
+    weights: Weights,
+    contents: Contents | CompiledModel,
+    place: Place,
+    use_cache: bool = True,
+) -> Runnable:
+    """Return a stored program, whose launches are known, on its device."""
+    from .backends.pyopencl_runtime.replay import Replay
+
+    assert stored.launches is not None
+    arrays = {key: weights.get(key) for key in weights.keys()}
+    settings: dict[str, Any] = {"use_cache": use_cache, **vars(place)}
+    return Replay(stored.launches, stored.source, arrays, contents, **settings)

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 from .accelerators import accelerators
 from .backends.pyopencl_runtime import CommandQueue, Context
-from .backends.pyopencl_runtime.devices import Device
+from .backends.pyopencl_runtime.devices import Device, DeviceName
 from .backends.pyopencl_runtime.place import choose_place
 from .errors import CloptError
 from .files.arrays import read_arrays
@@ -69,6 +69,29 @@ class Place:
         """Return the same place with its device, context and queue."""
         device, context, queue = choose_place(self.device, self.context, self.queue)
         return replace(self, device=device, context=context, queue=queue)
+
+
+@dataclass(frozen=True)
+class Origin:
+    """How a model came to its device, so that another process can make it in the same way."""
+
+    device: str | DeviceName | None
+    """Part of a name, as the caller gave it, or the name of the device; None for the first one."""
+    caller_owns: str | None
+    """What of the place is an object of the caller's process: a queue, a context or an arena."""
+    accelerators: Mapping[str, str]
+    use_cache: bool
+
+    @classmethod
+    def of(
+        cls, asked: Place, device: Device | None, accelerators: Mapping[str, str], use_cache: bool
+    ) -> Origin:
+        """Return the origin of a model for `device`, for which the caller asked by `asked`."""
+        owned = (name for name in ("queue", "context", "arena") if getattr(asked, name) is not None)
+        choice = device and DeviceName.of(device)
+        if isinstance(asked.device, str) and not asked.device.strip().isdecimal():
+            choice = asked.device
+        return cls(choice, next(owned, None), accelerators, use_cache)
 
 
 @dataclass(frozen=True)

@@ -120,8 +120,8 @@ class Launches:
     def from_json(cls, table: dict[str, Any]) -> Launches:
         """Return the launches that `as_json` wrote."""
         return cls(
-            _ports(table["inputs"]),
-            _ports(table["outputs"]),
+            ports_of_json(table["inputs"]),
+            ports_of_json(table["outputs"]),
             tuple(table["sizes"]),
             tuple(table["arenas"]),
             tuple(table["buffers"]),
@@ -130,9 +130,16 @@ class Launches:
         )
 
 
-def _ports(rows: Sequence[dict[str, Any]]) -> tuple[TensorInfo, ...]:
+def ports_of_json(rows: Sequence[dict[str, Any]]) -> tuple[TensorInfo, ...]:
+    """Return inputs or outputs that `as_json` wrote."""
     return tuple(
-        TensorInfo(row["name"], tuple(row["shape"]), np.dtype(row["dtype"])) for row in rows
+        TensorInfo(
+            row["name"],
+            tuple(row["shape"]),
+            np.dtype(row["dtype"]),
+            None if row["image"] is None else tuple(row["image"]),
+        )
+        for row in rows
     )
 
 

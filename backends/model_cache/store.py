@@ -21,8 +21,8 @@ import numpy as np
 
 from ...files.caches import is_private, make_private
 from ...weights import Array, Weights
-from ..launches import Launches
 from ..pyopencl_runtime.cache import BinaryCache
+from ..stored_program import StoredProgram
 
 MOST_BYTES = 1 << 31
 """Most bytes of all files in the folder; the least recently used are deleted first."""
@@ -46,22 +46,6 @@ class _Row(NamedTuple):
 
 
 @dataclass(frozen=True)
-class CachedModel:
-    """The stored parts of a compiled model."""
-
-    launches: Launches
-    source: str
-    """The OpenCL C of its kernels."""
-    program: str
-    """The text of the program, with declarations of its kernels."""
-    target: str
-    """The name of its target."""
-    remarks: tuple[str, ...]
-    accelerators: tuple[str, ...]
-    """The accelerators that compute a part, by their display names."""
-
-
-@dataclass(frozen=True)
 class ModelStore:
     """Compiled models by the facts on which they depend; without a folder it is always empty.
 
@@ -70,7 +54,7 @@ class ModelStore:
 
     folder: Path | None
 
-    def get(self, facts: tuple[str, ...]) -> tuple[CachedModel, Weights] | None:
+    def get(self, facts: tuple[str, ...]) -> tuple[StoredProgram, Weights] | None:
         """Return the model stored for `facts` with its weights, or None."""
         content = self._entries.get(facts)
         if content is None or self.folder is None:
@@ -80,13 +64,10 @@ class ModelStore:
         data = _map(self.folder / table["weights"], table["bytes"], table["checksum"])
         if data is None:
             return None
-        launches = Launches.from_json(table["launches"])
-        rest = (table[key] for key in ("source", "program", "target"))
-        names = (tuple(table[key]) for key in ("remarks", "accelerators"))
-        model = CachedModel(launches, *rest, *names)
-        return model, Weights.of({row.key: (_array(data, row), row.hint) for row in rows})
+        program = StoredProgram.from_json(table["program"])
+        return program, Weights.of({row.key: (_array(data, row), row.hint) for row in rows})
 
-    def put(self, facts: tuple[str, ...], model: CachedModel, weights: Weights) -> None:
+    def put(self, facts: tuple[str, ...], program: StoredProgram, weights: Weights) -> None:
         """Store a model, unless its weights exceed half of the folder's limit."""
         if self.folder is None or not make_private(self.folder):
             return
@@ -98,12 +79,7 @@ class ModelStore:
         with suppress(OSError):
             checksum = _write(self.folder / name, rows, weights)
             table: dict[str, Any] = {
-                "launches": model.launches.as_json(),
-                "source": model.source,
-                "program": model.program,
-                "target": model.target,
-                "remarks": model.remarks,
-                "accelerators": model.accelerators,
+                "program": program.as_json(),
                 "weights": name,
                 "bytes": size,
                 "checksum": checksum,

@@ -78,6 +78,37 @@ class Device:
         return any(words.lower() in name.lower() for name in names)
 
 
+@dataclass(frozen=True)
+class DeviceName:
+    """What a device is called, so that another process finds the same one."""
+
+    platform: str
+    name: str
+    position: int
+    """Its position among the devices with these names."""
+
+    @classmethod
+    def of(cls, device: Device) -> DeviceName:
+        """Return the name of a device."""
+        equal = _named(device.platform, device.name)
+        return cls(device.platform, device.name, equal.index(device) if device in equal else 0)
+
+    def find(self) -> Device:
+        """Return the device of this process; CloptError if there is none."""
+        equal = _named(self.platform, self.name)
+        if not equal:
+            there = "; ".join(map(str, list_devices())) or "none"
+            raise CloptError(
+                f"The pickled model runs on {self.name} ({self.platform}), but this process has "
+                f"the devices: {there}; compile the model for one of them."
+            )
+        return equal[min(self.position, len(equal) - 1)]
+
+
+def _named(platform: str, name: str) -> list[Device]:
+    return [each for each in list_devices() if (each.platform, each.name) == (platform, name)]
+
+
 def list_devices() -> tuple[Device, ...]:
     """Return every usable device once, in the order in which the default is chosen.
 

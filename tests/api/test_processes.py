@@ -1,10 +1,8 @@
-"""What a model may not do: leave its process by a copy, or be used after a fork."""
+"""What a model may not do: be used after a fork."""
 
 from __future__ import annotations
 
-import copy
 import os
-import pickle
 import signal
 import warnings
 from collections.abc import Callable
@@ -18,18 +16,6 @@ from clopt.errors import CloptWarning, warn
 from clopt.garbage import collected_rarely
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
-COPIES: dict[str, Callable[[object], object]] = {
-    "pickle": pickle.dumps,
-    "copy": copy.copy,
-    "deepcopy": copy.deepcopy,
-}
-
-
-@pytest.mark.parametrize("way", COPIES)
-def test_a_model_is_saved_not_pickled(way: str) -> None:
-    model = clopt.compile(DIGITS, "pocl", {"batch": 1})
-    with pytest.raises(TypeError, match=r"write it by model\.save\(folder\)"):
-        COPIES[way](model)
 
 
 def forked(use: Callable[[], object]) -> str:

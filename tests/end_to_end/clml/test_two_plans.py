@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import pickle
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
@@ -356,3 +357,10 @@ def test_command_lines(device: str, tmp_path: Path, capsys: pytest.CaptureFixtur
     told = " ".join("".join(capsys.readouterr()).split())
     assert "Kernels compute everything here." in told
     assert "ran saved on" in told
+
+
+def test_pickled_with_both_plans(model: clopt.CompiledModel, expected: np.ndarray) -> None:
+    same = pickle.loads(pickle.dumps(model))
+    np.testing.assert_allclose(same.run([X])[0], expected, rtol=1e-4, atol=1e-4)
+    assert same.accelerators == model.accelerators == ("CLML",)
+    assert (same.plan, same.plan_reason) == ("kernels", model.plan_reason)
