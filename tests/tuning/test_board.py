@@ -165,7 +165,7 @@ def test_a_runner_refuses_what_is_no_program(runner: Path):
     model = clopt.compile(program.module, trial.task.target, weights=program.context.weights)
     content = program_content(model.module, model.source, model.weights)
     sentences = {
-        number(99): "The runner knows no such message.",
+        number(99): "The runner does not know this message.",
         numbers(3, 1): "There is no program to run.",
         numbers(2, 0) + sized(b"x"): "There is no tensor of this number and size.",
         number(1) + content[:-1]: "The message is no program.",

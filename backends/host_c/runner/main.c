@@ -1,4 +1,4 @@
-/* Runs what a host sends, by stdin and stdout or by TCP. */
+/* Runs programs that a host sends over stdin and stdout, or over TCP. */
 #define _POSIX_C_SOURCE 200809L /* sockets */
 
 #include "clopt_runner.h"
@@ -22,8 +22,8 @@ static const char *const USAGE =
     "\n"
     "Reads messages on stdin and answers on stdout, until stdin ends.\n"
     "  --device TEXT    part of the name of a platform or device (default: the first)\n"
-    "  --port N         instead, take one connection after the other on this port\n"
-    "  --address A      of this network interface (default: 127.0.0.1)\n";
+    "  --port N         accept connections on this port, one at a time, instead\n"
+    "  --address A      listen on this network address (default: 127.0.0.1)\n";
 
 typedef struct arguments {
     const char *device, *port, *address;
@@ -51,20 +51,20 @@ static int parse(int count, char **words, arguments *result) {
     return 1;
 }
 
-/* Reads the address and the port; returns 0 after telling what is wrong with them. */
+/* Reads the address and the port; returns 0 after printing what is wrong with them. */
 static int find_place(const arguments *given, struct sockaddr_in *place) {
     char *end = NULL;
     long port = strtol(given->port, &end, 10);
     memset(place, 0, sizeof *place);
     if (end == given->port || *end || port < 1 || port > MOST_PORT) {
-        fprintf(stderr, "clopt_runner: --port takes a number from 1 to %d, got %s.\n", MOST_PORT,
+        fprintf(stderr, "clopt_runner: --port needs a number from 1 to %d, got %s.\n", MOST_PORT,
                 given->port);
         return 0;
     }
     place->sin_family = AF_INET;
     place->sin_port = htons((unsigned short)port);
     if (inet_pton(AF_INET, given->address, &place->sin_addr) != 1) {
-        fprintf(stderr, "clopt_runner: --address takes an IPv4 address, got %s.\n", given->address);
+        fprintf(stderr, "clopt_runner: --address needs an IPv4 address, got %s.\n", given->address);
         return 0;
     }
     return 1;
@@ -84,8 +84,8 @@ static int listen_at(const struct sockaddr_in *place) {
     return door;
 }
 
-/* The next connection; -1 where none can be accepted. Connections that end early are no reason to
- * stop, and descriptors or memory may be there again after a pause. */
+/* Returns the next connection, or -1 if none can be accepted. It retries, because a connection
+ * may end early, and because descriptors or memory may become available after a pause. */
 static int accept_next(int door) {
     const struct timespec pause = {0, 100000000};
     for (int i = 0; i < MOST_FAILURES; i++) {
@@ -98,8 +98,8 @@ static int accept_next(int door) {
     return -1;
 }
 
-/* Each connection has a process of its own, which the next connection ends: a kernel that crashes
- * or hangs takes no more than that along. This process never calls OpenCL. */
+/* Serves each connection in a process of its own, which the next connection ends: a kernel that
+ * crashes or hangs only affects its own connection. This process never calls OpenCL. */
 static int serve_connections(const arguments *given) {
     struct sockaddr_in place;
     pid_t child = -1;
@@ -141,7 +141,7 @@ int main(int count, char **words) {
     if (given.port) {
         return serve_connections(&given);
     }
-    /* Compilers chat on stdout. */
+    /* Compilers print on stdout, so answers get a descriptor of their own. */
     int answers = dup(STDOUT_FILENO);
     if (answers < 0 || dup2(STDERR_FILENO, STDOUT_FILENO) < 0) {
         return EXIT_FAILURE;

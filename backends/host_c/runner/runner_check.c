@@ -1,16 +1,17 @@
-/* What the tables of a program promise. The runtime takes it for granted, as clopt writes them. */
+/* Checks of a program's tables. The runtime relies on them without checking, as clopt wrote
+   them. */
 #include "clopt_runner.h"
 
 #include <limits.h>
 
-/* More take minutes on any device. Kernels count in integers of 32 bits. */
+/* More would take minutes on any device. Kernels use 32-bit indices. */
 static const cl_ulong MOST_WORK_ITEMS = (cl_ulong)1 << 32;
 
 static int is_within(size_t offset, size_t bytes, size_t whole) {
     return offset <= whole && bytes <= whole - offset;
 }
 
-/* Multiplies `product` by a factor; returns 0 where it is too large for a number. */
+/* Multiplies `product` by a factor; returns 0 on overflow. */
 static int multiply(size_t *product, size_t factor) {
     if (factor != 0 && *product > (size_t)-1 / factor) {
         return 0;
@@ -21,7 +22,7 @@ static int multiply(size_t *product, size_t factor) {
 
 /* Images */
 
-/* Bytes of a texel; 0 for channels that no kernel of ours reads. */
+/* Returns the bytes of a texel, or 0 for channels that our kernels never read. */
 static size_t texel_bytes(const clopt_image *image) {
     switch (image->channel) {
     case CL_SIGNED_INT8:
@@ -40,7 +41,8 @@ static size_t texel_bytes(const clopt_image *image) {
     }
 }
 
-/* The bytes of an image whose rows are `pitch` apart, or next to each other; 0 where it is none. */
+/* Computes the bytes of an image; a `pitch` of 0 means adjacent rows. Returns 0 if it is
+   invalid. */
 static int measure_image(const clopt_image *image, size_t pitch, size_t *bytes) {
     size_t texel = texel_bytes(image), row = texel;
     int is_flat = image->kind == CLOPT_IMAGE_BUFFER;
@@ -60,7 +62,7 @@ static int is_same_image(const clopt_image *a, const clopt_image *b) {
 
 /* Tables */
 
-/* Root i is tensor i; behind those are the arenas, then the others. */
+/* Returns whether root i is tensor i, followed by the arenas and then the other roots. */
 static int is_root_in_order(const runner_program *program, unsigned index) {
     const clopt_root *root = &program->tables.roots[index];
     const clopt_info *info = &program->info;
@@ -88,7 +90,7 @@ static int is_root(const runner_program *program, unsigned index) {
             bytes <= root->bytes);
 }
 
-/* Whether a slot is a root that is an image, or lies in a buffer, as its own image does. */
+/* Returns whether a slot is a whole image root, or lies in a buffer with its own image. */
 static int lies_in(const clopt_slot *slot, const clopt_root *root, size_t offset) {
     size_t bytes = 0;
     if (root->image.kind != CLOPT_NO_IMAGE) {
@@ -136,7 +138,7 @@ static int is_copy(const clopt_program *tables, const clopt_command *command) {
 
 static int is_launch(const clopt_program *tables, const clopt_command *command) {
     cl_ulong items = 1;
-    int chooses = command->local[0] == 0; /* the driver, the work-groups */
+    int chooses = command->local[0] == 0; /* the driver chooses the work-groups */
     if (command->kernel >= tables->kernel_count || command->dimensions < 1 ||
         command->dimensions > 3) {
         return 0;
@@ -179,13 +181,13 @@ const char *runner_check(const runner_program *program) {
     }
     for (unsigned i = 0; i < tables->root_count; i++) {
         if (!is_root(program, i)) {
-            return "The message is no program: a root is none of its tensors, arenas, constants "
+            return "The message is no program: a root is not one of its tensors, arenas, constants "
                    "or objects.";
         }
     }
     for (unsigned i = 0; i < tables->slot_count; i++) {
         if (!is_slot(tables, &tables->slots[i])) {
-            return "The message is no program: a slot lies outside of its root.";
+            return "The message is no program: a slot lies outside its root.";
         }
     }
     for (unsigned i = 0; i < tables->command_count; i++) {

@@ -1,4 +1,5 @@
-/* Messages: a length of eight bytes, then numbers of eight bytes, texts and bytes by length. */
+/* Messages: their length in eight bytes, then 8-byte numbers, and texts and bytes with their
+   length. */
 #define _POSIX_C_SOURCE 200809L /* read, write */
 
 #include "clopt_runner.h"
@@ -11,7 +12,7 @@
 
 enum { NUMBER_BYTES = 8, PIECE_BYTES = 1 << 20 };
 
-static const cl_ulong MOST_BYTES = (cl_ulong)1 << 34; /* a count of rows fits an unsigned */
+static const cl_ulong MOST_BYTES = (cl_ulong)1 << 34; /* so that row counts fit an unsigned */
 
 static int read_exactly(int stream, unsigned char *data, size_t bytes) {
     while (bytes > 0) {
@@ -43,7 +44,7 @@ static int write_exactly(int stream, const unsigned char *data, size_t bytes) {
     return 1;
 }
 
-/* The memory of a message grows with what has come, not with what its length promises. */
+/* Allocates memory as data arrives, instead of trusting the length that the message announces. */
 static int read_in_pieces(int stream, runner_message *message, size_t bytes) {
     size_t room = PIECE_BYTES;
     do {
@@ -69,7 +70,7 @@ int runner_receive(int stream, runner_message *message) {
     }
     cl_ulong bytes = clopt_read_u64(length);
     if (bytes > MOST_BYTES || bytes > (size_t)-1) {
-        fprintf(stderr, "clopt_runner: A message has %llu bytes, and the runner takes %llu.\n",
+        fprintf(stderr, "clopt_runner: A message has %llu bytes, but the limit is %llu.\n",
                 (unsigned long long)bytes, (unsigned long long)MOST_BYTES);
         return 0;
     }

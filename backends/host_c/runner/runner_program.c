@@ -1,12 +1,12 @@
-/* The tables of a program, from a message to the structures that the runtime interprets. */
+/* Conversion of a program's tables from a message to the structures of the runtime. */
 #include "clopt_runner.h"
 
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
-/* Zeroed memory for `count` things of `bytes`, whose rows follow in the message. Each row takes at
- * least `numbers` numbers there, so that a few bytes of a message cannot ask for all memory. */
+/* Returns zeroed memory for `count` elements of `bytes` whose rows follow in the message. Each
+ * row has at least `numbers` numbers there, so that a short message cannot request all memory. */
 static void *allocate(runner_program *program, size_t *count, size_t bytes, size_t numbers) {
     const runner_message *message = &program->message;
     if (*count > (message->bytes - message->at) / (numbers * sizeof(cl_ulong))) {
@@ -17,7 +17,7 @@ static void *allocate(runner_program *program, size_t *count, size_t bytes, size
         size_t room = 2 * program->kept_room + 8;
         void **kept = realloc(program->kept, room * sizeof *kept);
         if (!kept) {
-            abort(); /* the host learns that from the end of the stream */
+            abort(); /* the host notices the end of the stream */
         }
         program->kept = kept;
         program->kept_room = room;
@@ -30,7 +30,7 @@ static void *allocate(runner_program *program, size_t *count, size_t bytes, size
     return memory;
 }
 
-/* The next number, which has to fit into a size, or into an unsigned integer. */
+/* Reads the next number, which must fit a size_t (size) or an unsigned (index_of). */
 static size_t size(runner_program *program) {
     cl_ulong number = runner_number(&program->message);
     program->message.is_wrong |= number > (size_t)-1;
@@ -44,13 +44,13 @@ static unsigned index_of(runner_program *program) {
 }
 
 static clopt_image image(runner_program *program) {
-    clopt_image found;
-    found.kind = (clopt_image_kind)index_of(program);
-    found.channel = (cl_channel_type)index_of(program);
-    found.width = size(program);
-    found.height = size(program);
-    found.layers = size(program);
-    return found;
+    clopt_image result;
+    result.kind = (clopt_image_kind)index_of(program);
+    result.channel = (cl_channel_type)index_of(program);
+    result.width = size(program);
+    result.height = size(program);
+    result.layers = size(program);
+    return result;
 }
 
 static void read_info(runner_program *program) {

@@ -1,11 +1,11 @@
-/* What a host asks of a board, message by message. */
+/* The requests of a host, message by message. */
 #include "clopt_runner.h"
 
 #include <stdlib.h>
 #include <string.h>
 
 enum { HELLO, LOAD, WRITE, RUN, READ, REQUESTS };
-enum { MOST_RUNS = 1 << 16 }; /* their times are one answer */
+enum { MOST_RUNS = 1 << 16 }; /* because their times are a single answer */
 
 typedef struct session {
     cl_device_id device;
@@ -17,7 +17,7 @@ typedef struct session {
     char message[CLOPT_MESSAGE_BYTES];
 } session;
 
-/* The first device for which `words` is a part of its name or its platform's. */
+/* Returns the first device whose name, or whose platform's name, contains `words`. */
 static cl_device_id find_device(const char *words) {
     cl_platform_id platforms[16];
     cl_uint platform_count = 0;
@@ -52,7 +52,7 @@ static clopt_status fail_by_model(session *s, clopt_status status) {
     return status == CLOPT_OK ? status : fail(s, status, clopt_message(s->model));
 }
 
-/* The version of the messages, then the name, platform and driver of the device. */
+/* Answers the version of the messages, then the name, platform and driver of the device. */
 static clopt_status hello(session *s, runner_message *request, runner_answer *answer) {
     (void)request;
     char *texts[3];
@@ -78,19 +78,19 @@ static void unload(session *s) {
     runner_free_program(&s->program);
 }
 
-/* Gives every tensor memory, of zeros. */
+/* Allocates zeroed memory for every tensor and binds it. */
 static clopt_status bind(session *s) {
     const clopt_info *info = &s->program.info;
     size_t count = clopt_tensor_count(info);
     s->tensors = calloc(count ? count : 1, sizeof *s->tensors);
     if (!s->tensors) {
-        return fail(s, CLOPT_HOST_MEMORY, "There is no memory for tensors.");
+        return fail(s, CLOPT_HOST_MEMORY, "There is not enough memory for tensors.");
     }
     for (size_t i = 0; i < count; i++) {
         size_t bytes = info->tensors[i].bytes;
         s->tensors[i] = calloc(bytes ? bytes : 1, 1);
         if (!s->tensors[i]) {
-            return fail(s, CLOPT_HOST_MEMORY, "There is no memory for a tensor.");
+            return fail(s, CLOPT_HOST_MEMORY, "There is not enough memory for a tensor.");
         }
         clopt_status status = clopt_bind_host(s->model, i, s->tensors[i]);
         if (status != CLOPT_OK) {
@@ -100,8 +100,8 @@ static clopt_status bind(session *s) {
     return CLOPT_OK;
 }
 
-/* The roots and the tensors on the host have to fit into the memory of the device: a driver may
- * abort where the host has none left. */
+/* Checks that the roots fit into the device's memory. Some drivers abort the process when the
+ * memory, which may be the host's, is exhausted. */
 static clopt_status check_memory(session *s) {
     const clopt_program *tables = &s->program.tables;
     cl_ulong room = 0;
@@ -115,7 +115,7 @@ static clopt_status check_memory(session *s) {
     return CLOPT_OK;
 }
 
-/* Builds a program, in place of the one before. */
+/* Builds a program, which replaces the previous one. */
 static clopt_status load(session *s, runner_message *request, runner_answer *answer) {
     (void)answer;
     unload(s);
@@ -138,7 +138,7 @@ static clopt_status load(session *s, runner_message *request, runner_answer *ans
     return status == CLOPT_OK ? bind(s) : status;
 }
 
-/* The tensor whose number is next; NULL where there is none. */
+/* Reads the number of a tensor and returns its memory, or NULL if there is none. */
 static void *tensor(session *s, runner_message *request, size_t *bytes) {
     cl_ulong index = runner_number(request);
     if (!s->tensors || index >= clopt_tensor_count(&s->program.info)) {
@@ -161,7 +161,7 @@ static clopt_status write_tensor(session *s, runner_message *request, runner_ans
     return CLOPT_OK;
 }
 
-/* The bytes of a tensor. */
+/* Answers the bytes of a tensor. */
 static clopt_status read_tensor(session *s, runner_message *request, runner_answer *answer) {
     size_t bytes = 0;
     const void *memory = tensor(s, request, &bytes);
@@ -172,7 +172,7 @@ static clopt_status read_tensor(session *s, runner_message *request, runner_answ
     return CLOPT_OK;
 }
 
-/* Runs the program some times; tells the nanoseconds of each command of each run. */
+/* Runs the program several times; answers the nanoseconds of each command of each run. */
 static clopt_status run(session *s, runner_message *request, runner_answer *answer) {
     cl_ulong runs = runner_number(request);
     size_t count = clopt_command_count(s->model);
@@ -181,11 +181,11 @@ static clopt_status run(session *s, runner_message *request, runner_answer *answ
         return fail(s, CLOPT_ARGUMENT, "There is no program to run.");
     }
     if (request->is_wrong || runs > MOST_RUNS) {
-        return fail(s, CLOPT_ARGUMENT, "A request to run has to ask for at most 65536 runs.");
+        return fail(s, CLOPT_ARGUMENT, "A request to run must ask for at most 65536 runs.");
     }
     clopt_timing *timings = calloc(count ? count : 1, sizeof *timings);
     if (!timings) {
-        return fail(s, CLOPT_HOST_MEMORY, "There is no memory for times.");
+        return fail(s, CLOPT_HOST_MEMORY, "There is not enough memory for times.");
     }
     for (cl_ulong i = 0; status == CLOPT_OK && i < runs; i++) {
         status = fail_by_model(s, clopt_profile(s->model, timings, count));
@@ -203,7 +203,7 @@ static const handler HANDLERS[REQUESTS] = {
     [HELLO] = hello, [LOAD] = load, [WRITE] = write_tensor, [RUN] = run, [READ] = read_tensor,
 };
 
-/* Answers with a status, then what was asked for or a sentence. */
+/* Answers with a status, followed by the requested data or an error message. */
 static int answer_one(session *s, runner_message *request, int out) {
     runner_answer answer;
     memset(&answer, 0, sizeof answer);
@@ -213,7 +213,7 @@ static int answer_one(session *s, runner_message *request, int out) {
     clopt_status status =
         !s->queue         ? fail(s, CLOPT_DEVICE, "There is no OpenCL device of this name.")
         : kind < REQUESTS ? HANDLERS[kind](s, request, &answer)
-                          : fail(s, CLOPT_ARGUMENT, "The runner knows no such message.");
+                          : fail(s, CLOPT_ARGUMENT, "The runner does not know this message.");
     if (status != CLOPT_OK) {
         answer.bytes = 0;
         runner_put_number(&answer, status);

@@ -1,7 +1,7 @@
-/* Bindings of a model: arenas, a queue, buffers, images and memory of the host. */
+/* Bindings of a model: arenas, a queue, buffers, images and host memory. */
 #include "clopt_internal.h"
 
-/* `memory` becomes the root `root`; the model takes over one reference to it. */
+/* Makes `memory` the root `root`; the model takes over one reference to it. */
 static void put_root(clopt_model *model, unsigned root, cl_mem memory) {
     if (model->roots[root]) {
         clReleaseMemObject(model->roots[root]);
@@ -15,7 +15,7 @@ static clopt_status retain(clopt_model *model, const char *what, cl_mem memory) 
                                : clopt_fail_opencl(model, "clRetainMemObject", what, error);
 }
 
-/* Kernels read and write each arena, and each is memory of its own. */
+/* Checks that kernels can read and write an arena, and that it was not given twice. */
 static clopt_status check_arena(clopt_model *model, const cl_mem *arenas, size_t index) {
     cl_mem_flags flags = 0;
     clGetMemObjectInfo(arenas[index], CL_MEM_FLAGS, sizeof flags, &flags, NULL);
@@ -30,7 +30,7 @@ static clopt_status check_arena(clopt_model *model, const cl_mem *arenas, size_t
     return CLOPT_OK;
 }
 
-/* How many arenas do for each plan of the package. */
+/* Returns how many arenas suffice for each plan of the package. */
 static size_t most_arenas(const clopt_program *package) {
     size_t most = 0;
     for (const clopt_program *plan = package; plan; plan = plan->otherwise) {
@@ -43,7 +43,7 @@ static clopt_status check_arenas(clopt_model *model, const cl_mem *arenas, size_
     const clopt_info *info = model->program->info;
     clopt_status status = CLOPT_OK;
     if (count != info->arena_count && count != most_arenas(model->package)) {
-        return clopt_fail(model, CLOPT_ARGUMENT, "%s takes %zu arenas, and %zu were given.",
+        return clopt_fail(model, CLOPT_ARGUMENT, "%s needs %zu arenas, but %zu were given.",
                           info->name, info->arena_count, count);
     }
     for (size_t i = 0; status == CLOPT_OK && i < info->arena_count; i++) {
@@ -55,7 +55,7 @@ static clopt_status check_arenas(clopt_model *model, const cl_mem *arenas, size_
     return status;
 }
 
-/* Sets every argument. Where a device refuses a view after all, it has none. */
+/* Sets every argument. If a device rejects a view in spite of the test, the model uses none. */
 static clopt_status place_everything(clopt_model *model) {
     clopt_status status = clopt_place_slots(model, CLOPT_ALL_ROOTS);
     if (status != CLOPT_OK && model->views != 0) {
@@ -84,7 +84,7 @@ clopt_status clopt_set_arena(clopt_model *model, const cl_mem *arenas, size_t ar
             status = clopt_make_root(model, first + i, NULL);
         }
         if (status != CLOPT_OK) {
-            return status; /* it has no arena now, which the next inference says */
+            return status; /* it has no arena now, so the next inference fails */
         }
     }
     return place_everything(model);
@@ -125,13 +125,13 @@ static clopt_status check_index(clopt_model *model, size_t index) {
     const clopt_info *info = model->program->info;
     if (index >= clopt_tensor_count(info)) {
         return clopt_fail(model, CLOPT_ARGUMENT,
-                          "%s has %zu inputs and outputs, none of index %zu.", info->name,
+                          "%s has %zu inputs and outputs, but none with the index %zu.", info->name,
                           clopt_tensor_count(info), index);
     }
     return CLOPT_OK;
 }
 
-/* Inferences use `buffer`, which the model retains. */
+/* Makes inferences use `buffer`, which the model retains. */
 static clopt_status bind(clopt_model *model, size_t index, cl_mem buffer) {
     if (buffer == model->roots[index] && model->is_placed) {
         return CLOPT_OK;
@@ -149,7 +149,7 @@ static clopt_status bind(clopt_model *model, size_t index, cl_mem buffer) {
     return status;
 }
 
-/* Kernels write outputs, and read some of them back; inputs they only read. */
+/* Checks that kernels may write an output (they also read some outputs back), or read an input. */
 static clopt_status check_access(clopt_model *model, size_t index, const char *kind,
                                  cl_mem memory) {
     const clopt_info *info = model->program->info;
@@ -207,7 +207,7 @@ clopt_status clopt_bind_image(clopt_model *model, size_t index, cl_mem image) {
     return status == CLOPT_OK ? bind_memory(model, index, "image", image) : status;
 }
 
-/* Device memory that has the contents of a tensor bound to host memory. */
+/* Creates device memory for the contents of a tensor that is bound to host memory. */
 static cl_mem make_staging(const clopt_model *model, size_t index, cl_int *error) {
     if (is_image(model, index)) {
         return clopt_create_image(model, &model->program->roots[index].image, 0,

@@ -1,14 +1,14 @@
-/* Programs and kernels: from source, from the binaries of an earlier build, or from the package's
- * own binaries.
+/* Programs and kernels: built from source, from binaries of an earlier build, or from the
+ * package's own binaries.
  *
- * The payload of a file of binaries: for each program u64 bytes, and as many bytes.
- */
+ * The payload of a file of binaries has a u64 length per program, followed by that many bytes. */
 #include "clopt_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The division of a device without the second option is right as it is, or it was refused. */
+/* Devices without the second option divide correctly anyway, or clopt_check_device rejected
+   them. */
 static const char *build_options(clopt_model *model) {
     static const char *const options[2][2] = {
         {"-cl-std=CL1.2", "-cl-std=CL1.2 -cl-fp32-correctly-rounded-divide-sqrt"},
@@ -16,13 +16,13 @@ static const char *build_options(clopt_model *model) {
     };
     unsigned needs = model->program->needs;
     int rounds = needs & CLOPT_NEEDS_ROUNDING && clopt_has_rounding_option(model->device);
-    /* OpenCL C 1.2 has no functions of the extension for products. */
+    /* OpenCL C 1.2 lacks the functions of the dot-product extension. */
     return options[(needs & CLOPT_NEEDS_DOTS) != 0][rounds];
 }
 
 enum { LENGTH_BYTES = 8 };
 
-/* Reports what the compiler says, as far as it fits into a message. */
+/* Reports the compiler's log, as far as it fits into a message. */
 static clopt_status fail_build(clopt_model *model, cl_program program, cl_int error) {
     size_t bytes = 0;
     char *log = NULL;
@@ -32,7 +32,7 @@ static clopt_status fail_build(clopt_model *model, cl_program program, cl_int er
     }
     clopt_status status =
         clopt_fail(model, CLOPT_BUILD,
-                   "The device's compiler refuses a kernel of %s with error %d; this is a bug of "
+                   "The device's compiler rejects a kernel of %s with error %d; this is a bug of "
                    "clopt, please report it. The compiler says: %s",
                    model->program->info->name, (int)error, log ? log : "nothing");
     free(log);
@@ -105,7 +105,7 @@ clopt_status clopt_build(clopt_model *model, const char *path) {
     return CLOPT_OK;
 }
 
-/* The path of a program file, malloc'd; NULL when out of memory. */
+/* Returns the path of a program file, malloc'd; NULL if out of memory. */
 static char *path_of(const clopt_options *options, const char *file) {
     const char *folder = options->programs_folder;
     folder = folder ? folder : options->weights_path;
@@ -129,21 +129,23 @@ static clopt_status load_program(clopt_model *model, const clopt_options *option
     const char *name = model->program->program_files[index];
     if (!options->programs_folder && !options->weights_path) {
         return clopt_fail(model, CLOPT_ARGUMENT,
-                          "The weights are in memory, so options.programs_folder has to say where "
-                          "%s is.",
+                          "The weights are in memory, so options.programs_folder must name the "
+                          "folder of %s.",
                           name);
     }
     clopt_file file = {0};
     char *path = path_of(options, name);
     if (!path) {
-        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is no memory for the path of %s.", name);
+        return clopt_fail(model, CLOPT_HOST_MEMORY,
+                          "There is not enough memory for the path of %s.", name);
     }
     clopt_status status = clopt_file_open(model, path, &file);
     if (status == CLOPT_OK) {
         unsigned place = model->program->source_count + index;
         if (file.bytes == 0 || !build_from_binary(model, place, file.data, file.bytes, "")) {
             status = clopt_fail(model, CLOPT_BUILD,
-                                "The device refuses the program %s: it is made for another device.",
+                                "The device rejects the program %s: it was built for another "
+                                "device.",
                                 path);
         }
         clopt_file_close(&file);
@@ -182,7 +184,8 @@ static cl_int set_scalars(cl_kernel kernel, const clopt_command *command) {
     return error;
 }
 
-/* A kernel of a program file is another's: it may have another name, or other parameters. */
+/* Checks a kernel of a program file, whose author may have chosen another name or other
+   parameters. */
 static clopt_status check_given(clopt_model *model, const clopt_command *command,
                                 cl_kernel kernel) {
     const clopt_kernel *facts = &model->program->kernels[command->kernel];
@@ -200,7 +203,7 @@ static clopt_status check_given(clopt_model *model, const clopt_command *command
     clGetKernelInfo(kernel, CL_KERNEL_NUM_ARGS, sizeof count, &count, NULL);
     return count == wanted ? CLOPT_OK
                            : clopt_fail(model, CLOPT_BUILD,
-                                        "The kernel %s has %u parameters, and the model gives it "
+                                        "The kernel %s has %u parameters, but the model passes "
                                         "%u.",
                                         facts->name, (unsigned)count, wanted);
 }
@@ -231,7 +234,7 @@ clopt_status clopt_make_kernels(clopt_model *model) {
     return CLOPT_OK;
 }
 
-/* The binary of a program with its length before it, malloc'd; NULL where the driver has none. */
+/* Returns the binary of a program after its length, malloc'd; NULL if the driver has none. */
 static unsigned char *read_binary(cl_program program, size_t *bytes) {
     size_t length = 0;
     if (clGetProgramInfo(program, CL_PROGRAM_BINARY_SIZES, sizeof length, &length, NULL) !=
@@ -254,7 +257,7 @@ static unsigned char *read_binary(cl_program program, size_t *bytes) {
     return data;
 }
 
-/* All binaries, malloc'd; NULL where they cannot be had. */
+/* Returns all binaries, malloc'd; NULL if they are not available. */
 static unsigned char *collect_binaries(const clopt_model *model, size_t *total) {
     unsigned char *content = malloc(1);
     *total = 0;
@@ -285,7 +288,8 @@ clopt_status clopt_save_binaries(clopt_model *model, const char *path) {
     size_t bytes;
     unsigned char *content = collect_binaries(model, &bytes);
     if (!content) {
-        return clopt_fail(model, CLOPT_OPENCL, "The driver does not give the kernels' binaries.");
+        return clopt_fail(model, CLOPT_OPENCL,
+                          "The driver does not provide the kernels' binaries.");
     }
     clopt_status status = clopt_write_keyed(model, path, CLOPT_BINARIES, content, bytes);
     free(content);

@@ -1,10 +1,10 @@
-/* What a model needs of the device and the queue. */
+/* Checks of the device and the queue for a model. */
 #include "clopt_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* OpenCL's two functions for texts differ in the object they are asked of. */
+/* OpenCL's two functions for texts differ only in the type of the queried object. */
 typedef cl_int(CL_API_CALL *text_query)(void *object, cl_uint what, size_t bytes, void *text,
                                         size_t *needed);
 
@@ -69,11 +69,11 @@ clopt_status clopt_check_queue(clopt_model *model) {
     }
     if (context != model->context || device != model->device) {
         return clopt_fail(model, CLOPT_ARGUMENT,
-                          "The queue belongs to another context or device than the given ones.");
+                          "The queue belongs to another context or device than the options.");
     }
     if (properties & CL_QUEUE_OUT_OF_ORDER_EXEC_MODE_ENABLE) {
         return clopt_fail(model, CLOPT_ARGUMENT,
-                          "A model needs an in-order queue, and the given one is out-of-order.");
+                          "A model needs an in-order queue, but the given one is out-of-order.");
     }
     return CLOPT_OK;
 }
@@ -94,11 +94,11 @@ int clopt_has_rounding_option(cl_device_id device) {
 static int rounds_correctly(cl_device_id device) {
     cl_device_type type = 0;
     clGetDeviceInfo(device, CL_DEVICE_TYPE, sizeof type, &type, NULL);
-    /* Processors divide by IEEE 754, with or without the option. */
+    /* CPUs divide by IEEE 754 with or without the option. */
     return (type & CL_DEVICE_TYPE_CPU) != 0 || clopt_has_rounding_option(device);
 }
 
-/* NVIDIA's devices have the instruction from compute capability 6.1 on. */
+/* NVIDIA devices have the instruction from compute capability 6.1 on. */
 static int has_dp4a(cl_device_id device, const char *extensions) {
     enum { MAJOR = 0x4000, MINOR = 0x4001 }; /* cl_nv_device_attribute_query */
     cl_uint major = 0, minor = 0;
@@ -157,13 +157,13 @@ static clopt_status check_kernels(clopt_model *model) {
         size_t wanted = command->local[0] * command->local[1] * command->local[2];
         if (wanted > group) {
             return clopt_fail(model, CLOPT_DEVICE,
-                              "The kernel %s wants work-groups of %zu work-items, and the device "
+                              "The kernel %s needs work-groups of %zu work-items, but the device "
                               "allows %zu; compile the model for this device.",
                               kernel->name, wanted, group);
         }
         if (kernel->read_images > reads || kernel->written_images > writes) {
             return clopt_fail(model, CLOPT_DEVICE,
-                              "The kernel %s reads %u images and writes %u, and the device allows "
+                              "The kernel %s reads %u images and writes %u, but the device allows "
                               "%u and %u; compile the model for this device.",
                               kernel->name, kernel->read_images, kernel->written_images,
                               (unsigned)reads, (unsigned)writes);
@@ -178,7 +178,7 @@ clopt_status clopt_check_device(clopt_model *model) {
     if (extensions) {
         status = check_features(model, extensions);
     } else {
-        clopt_fail(model, status, "There is no memory to ask the device for its features.");
+        clopt_fail(model, status, "There is not enough memory to query the device's features.");
     }
     free(extensions);
     return status == CLOPT_OK ? check_kernels(model) : status;

@@ -1,4 +1,4 @@
-/* The weights file: brought into memory and checked.
+/* The weights file: loading and checking.
  *
  * All numbers are little-endian, and so are the constants.
  *
@@ -8,7 +8,7 @@
  *  16  u64 bytes of the file
  *  24  u32 CRC-32 of everything from byte 64 on
  *  28  u32 zero
- *  32  the digest of the model that the weights belong to
+ *  32  the digest of the model to which the weights belong
  *  48  zeros
  *  64  constants, at the offsets that the model's tables name
  */
@@ -51,7 +51,7 @@ clopt_status clopt_file_open(clopt_model *model, const char *path, clopt_file *f
         close(handle);
         return fail_to_read(model, path);
     }
-    if (facts.st_size > 0) { /* mmap wants at least a byte */
+    if (facts.st_size > 0) { /* mmap rejects an empty file */
         data = mmap(NULL, (size_t)facts.st_size, PROT_READ, MAP_PRIVATE, handle, 0);
     }
     close(handle);
@@ -126,7 +126,8 @@ void clopt_write_u64(unsigned char *data, cl_ulong value) {
     clopt_write_u32(data + 4, (cl_uint)(value >> 32));
 }
 
-/* Eight bytes a step, each by a table of its own ("slicing by 8", Kounavis and Berry 2005). */
+/* Processes eight bytes per step, each by its own table ("slicing by 8", Kounavis and Berry
+   2005). */
 cl_uint clopt_crc32(const unsigned char *data, size_t bytes) {
     cl_uint table[8][256];
     for (cl_uint i = 0; i < 256; i++) {
@@ -168,23 +169,23 @@ clopt_status clopt_check_weights(clopt_model *model, const clopt_file *file) {
     const unsigned char *header = file->data;
     if (!is_little_endian()) {
         return clopt_fail(model, CLOPT_WEIGHTS,
-                          "The weights are little-endian, and this machine is not.");
+                          "The weights are little-endian, but this machine is not.");
     }
     if (file->bytes < HEADER_BYTES || memcmp(header, "CLOPTWTS", 8) != 0 ||
         clopt_read_u32(header + 8) != WEIGHTS_VERSION) {
         return clopt_fail(model, CLOPT_WEIGHTS,
-                          "This is no weights file of clopt; give the weights.bin of %s.", name);
+                          "This is not a weights file of clopt; use the weights.bin of %s.", name);
     }
     if (memcmp(header + DIGEST_AT, program->digest, CLOPT_DIGEST_BYTES) != 0) {
         return clopt_fail(model, CLOPT_WEIGHTS,
                           "The weights belong to another model, or to another compilation of %s; "
-                          "give the weights.bin that was written with its sources.",
+                          "use the weights.bin that was written with its sources.",
                           name);
     }
     if (file->bytes != program->info->weights_bytes ||
         clopt_read_u64(header + 16) != program->info->weights_bytes) {
         return clopt_fail(model, CLOPT_WEIGHTS,
-                          "The weights of %s are incomplete: there are %zu of %zu bytes.", name,
+                          "The weights of %s are incomplete: the file has %zu of %zu bytes.", name,
                           file->bytes, program->info->weights_bytes);
     }
     if (clopt_read_u32(header + 24) !=

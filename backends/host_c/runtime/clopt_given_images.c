@@ -1,4 +1,4 @@
-/* Images that the caller binds: their checks, and the copies of those bound to host memory. */
+/* Images that the caller binds: their checks, and copies between them and host memory. */
 #include "clopt_internal.h"
 
 typedef struct named {
@@ -18,7 +18,8 @@ static const char *name_of(cl_uint value) {
     return "another channel order";
 }
 
-/* Kernels read floats by read_imagef, which takes these channels; halves by read_imageh. */
+/* Returns whether kernels can read the channels: read_imagef accepts these three types,
+   read_imageh only halves. */
 static int takes_channel(const clopt_image *image, cl_channel_type channel) {
     return channel == image->channel ||
            (image->channel == CL_FLOAT && (channel == CL_HALF_FLOAT || channel == CL_UNORM_INT8));
@@ -38,7 +39,7 @@ static clopt_status check_object(clopt_model *model, const char *what, cl_mem im
         return clopt_fail_opencl(model, "clGetMemObjectInfo", what, error);
     }
     if (type != CL_MEM_OBJECT_IMAGE2D) {
-        return clopt_fail(model, CLOPT_BUFFER, "What was given for %s is no 2-D image.", what);
+        return clopt_fail(model, CLOPT_BUFFER, "The object given for %s is not a 2-D image.", what);
     }
     if (context != model->context) {
         return clopt_fail(model, CLOPT_BUFFER,
@@ -63,19 +64,19 @@ static clopt_status check_form(clopt_model *model, const char *what, const clopt
     }
     if (width != wanted->width || height != wanted->height) {
         return clopt_fail(model, CLOPT_BUFFER,
-                          "The image for %s has %zu x %zu texels; it needs %zu x %zu.", what,
+                          "The image for %s has %zu x %zu texels, but needs %zu x %zu.", what,
                           width, height, wanted->width, wanted->height);
     }
     if (format.image_channel_order != CL_RGBA) {
         return clopt_fail(model, CLOPT_BUFFER,
-                          "The image for %s is in %s, and kernels take CL_RGBA; copy it.", what,
+                          "The image for %s is in %s, but kernels need CL_RGBA; copy it.", what,
                           name_of(format.image_channel_order));
     }
     if (!takes_channel(wanted, format.image_channel_data_type)) {
         return clopt_fail(model, CLOPT_BUFFER, "The channels of the image for %s are not %s.",
                           what,
                           wanted->channel == CL_HALF_FLOAT
-                              ? "CL_HALF_FLOAT, and kernels read halves"
+                              ? "CL_HALF_FLOAT, as kernels that read halves need"
                               : "CL_FLOAT, CL_HALF_FLOAT or CL_UNORM_INT8");
     }
     return CLOPT_OK;

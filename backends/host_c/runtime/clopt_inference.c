@@ -1,4 +1,4 @@
-/* Inference: every command of the program, in its order. */
+/* Inference: all commands of the program, in order. */
 #include "clopt_internal.h"
 
 size_t clopt_tensor_count(const clopt_info *info) {
@@ -9,7 +9,8 @@ unsigned clopt_first_arena(const clopt_model *model) {
     return (unsigned)clopt_tensor_count(model->program->info);
 }
 
-/* The buffer that `memory` is a part of, or itself, and where in it. */
+/* Returns the buffer of which `memory` is a part, or `memory` itself, and the part's byte
+   offset. */
 static cl_mem whole_of(cl_mem memory, size_t *start) {
     cl_mem whole = NULL;
     *start = 0;
@@ -27,7 +28,7 @@ static int share_bytes(const clopt_model *model, size_t i, size_t j) {
            first < second + tensors[j].bytes && second < first + tensors[i].bytes;
 }
 
-/* No output shares bytes with an input or another output: kernels may read after they wrote. */
+/* Checks that no output shares bytes with another tensor, as kernels may read after writing. */
 static clopt_status check_apart(clopt_model *model) {
     const clopt_info *info = model->program->info;
     for (size_t i = info->input_count; i < clopt_tensor_count(info); i++) {
@@ -121,7 +122,7 @@ clopt_status clopt_enqueue_command(clopt_model *model, unsigned index, cl_event 
     return enqueue[model->program->commands[index].kind](model, index, done);
 }
 
-/* Copies of the tensors from `first` on, before `end`, that are bound to host memory. */
+/* Enqueues the copies of tensors from `first` up to `end` that are bound to host memory. */
 static clopt_status enqueue_transfers(clopt_model *model, size_t first, size_t end) {
     const clopt_info *info = model->program->info;
     cl_int error = CL_SUCCESS;

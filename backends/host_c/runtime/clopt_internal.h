@@ -1,4 +1,4 @@
-/* Declarations that the sources of the runtime share. */
+/* Declarations shared by the sources of the runtime. */
 #ifndef CLOPT_INTERNAL_H
 #define CLOPT_INTERNAL_H
 
@@ -7,8 +7,8 @@
 #define CLOPT_MESSAGE_BYTES 1024
 #define CLOPT_ALL_ROOTS ((unsigned)-1)
 
-/* The memory object that kernels get for a slot: its image if it has one, else its buffer. Each is
- * retained. */
+/* The memory object that kernels get for a slot: its image if it has one, else its buffer. Both
+ * are retained. */
 typedef struct clopt_place {
     cl_mem buffer, image;
 } clopt_place;
@@ -21,53 +21,56 @@ struct clopt_model {
     cl_context context;
     cl_device_id device;
     cl_command_queue queue;
-    size_t base_alignment; /* bytes at multiples of which sub-buffers may start */
+    size_t base_alignment; /* sub-buffers must start at multiples of this many bytes */
     size_t max_allocation;
-    unsigned views; /* CLOPT_VIEWS_...: which views of parts of buffers the device has */
+    unsigned views; /* CLOPT_VIEWS_...: the views of parts of buffers that work on the device */
     int used_binaries;
     cl_program *programs; /* by source, then by program file */
     cl_kernel *kernels;   /* by command: each launch has its own, with its arguments set */
     cl_mem *roots;
     clopt_place *places; /* by slot */
-    int is_placed;       /* 0: kernels may have arguments that are gone, as placing failed */
-    int are_apart;       /* 0: the bindings have changed since outputs were compared with others */
-    cl_mem *staging;     /* by tensor: buffers for those bound to host memory */
+    int is_placed;       /* 0 if placing failed, so that kernels may have released arguments */
+    int are_apart;       /* 0 if bindings have changed since outputs were checked for overlaps */
+    cl_mem *staging;     /* by tensor: buffers for tensors that are bound to host memory */
     void **hosts;        /* by tensor: that host memory */
-    clopt_replay *replay; /* NULL unless options.replay asks for it */
+    clopt_replay *replay; /* NULL unless options.replay is set */
     void *offloaded;      /* the state of the program's offload */
-    int is_refused;       /* the offload could not be created */
+    int is_refused;       /* whether the offload could not be created */
     char message[CLOPT_MESSAGE_BYTES];
-    char reason[CLOPT_MESSAGE_BYTES]; /* why the plan before was not taken, or "" */
+    char reason[CLOPT_MESSAGE_BYTES]; /* why the previous plan cannot run, or "" */
 };
 
-/* The functions by which the runtime uses a vendor's library. Operations have numbers, and the
- * arguments of their commands, as kernels have. A function that fails leaves a message. */
+/* The functions by which the runtime uses a vendor's library. Operations are identified by
+ * number, and their commands have arguments like kernels. A function that fails stores a
+ * message. */
 struct clopt_offload {
     const char *library;
 
-    /* Makes all operations by the newest version of the interface, at most `newest` unless that is
-     * 0. `weights` is the weights file, `tuning` a result of `save_tuning` or NULL; both live as
-     * long as the call. Whatever was made is in model->offloaded, after a failure too. */
+    /* Creates all operations with the newest version of the interface up to `newest` (0: any).
+     * `weights` is the weights file, `tuning` a result of `save_tuning` or NULL; both must only
+     * live during the call. The created objects are in model->offloaded, even after a failure. */
     clopt_status (*create)(clopt_model *model, int newest, const unsigned char *weights,
                            const unsigned char *tuning, size_t tuning_bytes);
     void (*destroy)(clopt_model *model);
 
-    /* From now on the operation has `memory` as an argument; the model keeps it alive. */
+    /* Sets an argument of the operation to `memory`, which the model keeps alive. */
     clopt_status (*place)(clopt_model *model, unsigned operation, unsigned argument,
                           cl_mem memory);
 
-    /* Every argument has its place: called before operations are enqueued or recorded. */
+    /* Called before operations are enqueued or recorded, once every argument has its place. */
     clopt_status (*prepare)(clopt_model *model);
 
     clopt_status (*enqueue)(clopt_model *model, cl_command_queue queue, unsigned operation,
                             cl_event *done);
 
-    /* Whether a recordable queue takes the operation, and the function that replays it. */
+    /* Returns whether the operation can be recorded on a recordable queue, and its replay
+       function. */
     int (*is_recordable)(const clopt_model *model, unsigned operation);
     clopt_status (*replay)(clopt_model *model, void *recording);
 
-    /* Finds the fastest way for an operation that has just been enqueued, so its tensors hold their
-     * data. The queue has profiling. `save_tuning` returns the result for all, malloc'd. */
+    /* Finds the fastest variant of an operation that has just been enqueued, so that its tensors
+     * hold their data. The queue has profiling enabled. `save_tuning` returns the results for
+     * all operations, malloc'd. */
     clopt_status (*tune)(clopt_model *model, cl_command_queue queue, unsigned operation);
     clopt_status (*save_tuning)(clopt_model *model, unsigned char **tuning, size_t *bytes);
 
@@ -87,11 +90,11 @@ const char *clopt_plan_name(const clopt_program *program);
 #define CLOPT_PRINTF(text, rest)
 #endif
 
-/* Writes the message and returns `status`. */
+/* Stores a message and returns `status`. */
 clopt_status clopt_fail(clopt_model *model, clopt_status status, const char *format, ...)
     CLOPT_PRINTF(3, 4);
 
-/* The same for the call of OpenCL's function `call`, on `what`, that returned `error`. */
+/* Does the same after the OpenCL function `call`, applied to `what`, returned `error`. */
 clopt_status clopt_fail_opencl(clopt_model *model, const char *call, const char *what,
                                cl_int error);
 
@@ -122,64 +125,66 @@ clopt_status clopt_check_weights(clopt_model *model, const clopt_file *file);
 #define CLOPT_BINARIES "CLOPTBIN"
 #define CLOPT_TUNING "CLOPTTUN"
 
-/* Opens a file for this model and this driver, whose payload starts at byte `start`. Returns
- * whether there is one, whole and undamaged; the caller closes it. */
+/* Opens a file made for this model and this driver; its payload starts at byte `start`. Returns
+ * 0 if the file is missing, damaged or made for something else. The caller closes it. */
 int clopt_open_keyed(clopt_model *model, const char *path, const char *magic, clopt_file *file,
                      size_t *start);
 
-/* Writes one with `payload`; not at all where it cannot be written whole. */
+/* Writes such a file with `payload`, either completely or not at all. */
 clopt_status clopt_write_keyed(clopt_model *model, const char *path, const char *magic,
                                const unsigned char *payload, size_t bytes);
 
 /* clopt_device.c */
 
-/* A text that the device or its platform says of itself, malloc'd; NULL when out of memory. */
+/* Returns a text property of the device or its platform, malloc'd; NULL if out of memory. */
 char *clopt_device_text(cl_device_id device, cl_device_info what);
 char *clopt_platform_text(cl_device_id device, cl_platform_info what);
 int clopt_has_extension(const char *extensions, const char *name);
 
-/* Whether a program can be built to divide and take roots of floats correctly rounded. */
+/* Returns whether a build option makes division and square root of floats correctly rounded. */
 int clopt_has_rounding_option(cl_device_id device);
 
-/* Checks the queue, and that the device has what the model needs. */
+/* Check the queue, and that the device has the features that the model needs. */
 clopt_status clopt_check_queue(clopt_model *model);
 clopt_status clopt_check_device(clopt_model *model);
 
 /* clopt_build.c */
 
-/* Builds every program, from the binaries at `path` where that works. */
+/* Builds every program, from the binaries at `path` if possible. */
 clopt_status clopt_build(clopt_model *model, const char *path);
 
-/* Loads the program files of the package from the folder that the options name. */
+/* Loads the program files of the package from the folder in the options. */
 clopt_status clopt_load_programs(clopt_model *model, const clopt_options *options);
 
-/* The parameter of the kernel that an argument of a command is: scalars may come before it. */
+/* Returns the kernel parameter of a command's argument, since scalars may precede it. */
 unsigned clopt_position(const clopt_command *command, unsigned argument);
 
-/* Makes the kernel object of every launch. */
+/* Creates the kernel object of every launch. */
 clopt_status clopt_make_kernels(clopt_model *model);
 
 /* clopt_memory.c */
 
-/* Makes the buffer or image of a root; `data` are the contents of a constant. */
+/* Creates the buffer or image of a root; `data` are the contents of a constant. */
 clopt_status clopt_make_root(clopt_model *model, unsigned root, const void *data);
 
-/* Checks that `buffer` can be the root `root`, and puts it there. */
+/* Checks that `buffer` is a buffer of the model's context with at least `bytes` bytes. */
 clopt_status clopt_check_buffer(clopt_model *model, const char *what, cl_mem buffer, size_t bytes);
 
-/* Makes the places over `root`, or over every root, again and sets the kernels' arguments to them.
- * After a failure it makes all of them again. */
+/* Creates the places over `root`, or over every root, again and sets the kernels' arguments to
+ * them. After a failure, the next call creates all of them again. */
 clopt_status clopt_place_slots(clopt_model *model, unsigned root);
 void clopt_release_places(clopt_model *model, unsigned root);
 
-/* Whether a slot is an image, and not bytes of a buffer. */
+/* Returns whether a slot is a separate image rather than bytes of a buffer. */
 int clopt_is_image(const clopt_slot *slot);
 
-/* The image of a slot, or the buffer it lies in, and where, for commands that take an offset. */
+/* Return the image of a slot or the buffer that contains it, and its offset, for commands with
+   offsets. */
 cl_mem clopt_memory_of(const clopt_model *model, const clopt_slot *slot);
 size_t clopt_offset_of(const clopt_model *model, const clopt_slot *slot);
 
-/* An image over `buffer`, or with the contents of `data`, or neither; `pitch` 0: no gaps. */
+/* Creates an image over `buffer`, with the contents of `data`, or neither; `pitch` 0 means no
+   gaps. */
 cl_mem clopt_create_image(const clopt_model *model, const clopt_image *image, size_t pitch,
                           cl_mem_flags flags, cl_mem buffer, const void *data, cl_int *error);
 
@@ -188,13 +193,13 @@ cl_mem clopt_create_image(const clopt_model *model, const clopt_image *image, si
 /* Checks that `image` can be the input or output `index`. */
 clopt_status clopt_check_given_image(clopt_model *model, size_t index, cl_mem image);
 
-/* Copies the texels of an input from host memory, or those of an output to it. */
+/* Copies the texels of an input from host memory, or the texels of an output to it. */
 cl_int clopt_transfer_image(clopt_model *model, size_t index);
 
 /* clopt_views.c */
 
-/* Which views of parts of buffers the model has, and which of these work on the device, as a test
- * there shows. */
+/* Return the views of parts of buffers that the model has, and those of them that work on the
+ * device, which a test determines. */
 unsigned clopt_needed_views(const clopt_program *program);
 unsigned clopt_working_views(const clopt_model *model);
 
@@ -202,29 +207,30 @@ unsigned clopt_working_views(const clopt_model *model);
 
 size_t clopt_tensor_count(const clopt_info *info);
 
-/* The root of the first arena; the others follow. */
+/* Returns the root of the first arena; the other arenas follow it. */
 unsigned clopt_first_arena(const clopt_model *model);
 
-/* Checks that every tensor and arena has its memory, and prepares the offload. */
+/* Checks that every tensor and arena has memory, and prepares the offload. */
 clopt_status clopt_check_bound(clopt_model *model);
 
-/* Puts a command on the model's queue, and the copies of tensors bound to host memory before and
- * behind all commands. */
+/* Enqueue one command, or the copies of tensors bound to host memory that precede or follow all
+ * commands. */
 clopt_status clopt_enqueue_command(clopt_model *model, unsigned index, cl_event *done);
 clopt_status clopt_enqueue_inputs(clopt_model *model);
 clopt_status clopt_enqueue_outputs(clopt_model *model);
 
 /* clopt_replay.c */
 
-/* Lets inferences be recorded and replayed where the device can. */
+/* Enables recording and replaying of inferences if the device supports it. */
 clopt_status clopt_start_replay(clopt_model *model);
 void clopt_end_replay(clopt_model *model);
 
-/* Kernels have new arguments: the next inference is recorded anew. */
+/* Drops the recordings, because kernels have new arguments; the next inference is recorded
+   again. */
 void clopt_forget_recordings(clopt_model *model);
 
-/* Replays the recording that starts at `command` and returns the command behind it; returns
- * `command` itself if there is none, and the caller enqueues the command. */
+/* Replays the recording that starts at `command` and returns the command after it. Returns
+ * `command` itself if there is no recording; then the caller enqueues the command. */
 unsigned clopt_replay_from(clopt_model *model, unsigned command, clopt_status *status);
 
 #endif

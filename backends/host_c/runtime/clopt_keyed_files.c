@@ -1,12 +1,12 @@
-/* Files that one model and one driver understand: built kernels, and results of tuning.
+/* Files that only one model and one driver understand: built kernels, and results of tuning.
  *
  * All numbers are little-endian.
  *
- *   0  eight bytes that say what the file is
+ *   0  eight bytes that identify the kind of file
  *   8  u32 CRC-32 of everything from byte 16 on
  *  12  u32 bytes of the key
- *  16  the key: the model's digest, what platform, device and driver say of themselves, the plan
- *      the payload
+ *  16  the key: the model's digest, texts of the platform, device and driver, and the plan
+ *      the payload follows
  */
 #include "clopt_internal.h"
 
@@ -100,7 +100,8 @@ clopt_status clopt_write_keyed(clopt_model *model, const char *path, const char 
     unsigned char *content = key ? malloc(total) : NULL;
     if (!content) {
         free(key);
-        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is no memory to write %s.", path);
+        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is not enough memory to write %s.",
+                          path);
     }
     memcpy(content, magic, MAGIC_BYTES);
     memcpy(content + PREFIX_BYTES, key, key_bytes);

@@ -31,7 +31,7 @@ static cl_mem_object_type object_type(clopt_image_kind kind) {
     }
 }
 
-/* Whether the device has images of a kind with RGBA texels of such channels. */
+/* Returns whether the device has images of a kind with RGBA texels of these channels. */
 static int has_format(const clopt_model *model, const clopt_image *image, cl_mem_flags flags) {
     cl_uint count = 0;
     cl_mem_object_type type = object_type(image->kind);
@@ -61,20 +61,20 @@ static clopt_status check_image(clopt_model *model, const char *what, const clop
     }
     if (image->width > width || image->height > height || image->layers > layers) {
         return clopt_fail(model, CLOPT_DEVICE,
-                          "%s is an image of %zu x %zu x %zu texels, and the device has at most "
+                          "%s is an image of %zu x %zu x %zu texels, but the device allows at most "
                           "%zu x %zu x %zu; compile the model for this device.",
                           what, image->width, image->height, image->layers, width, height, layers);
     }
     if (!has_format(model, image, flags)) {
         return clopt_fail(model, CLOPT_DEVICE,
-                          "%s is an image in a format that the device does not have; compile the "
+                          "%s is an image in a format that the device lacks; compile the "
                           "model with the fact texture=off of its target.",
                           what);
     }
     return CLOPT_OK;
 }
 
-/* OpenCL has no empty images, so an empty one gets a texel. */
+/* OpenCL has no empty images, so an empty one gets one texel. */
 cl_mem clopt_create_image(const clopt_model *model, const clopt_image *image, size_t pitch,
                           cl_mem_flags flags, cl_mem buffer, const void *data, cl_int *error) {
     cl_image_format format = {CL_RGBA, image->channel};
@@ -99,7 +99,7 @@ cl_mem clopt_create_image(const clopt_model *model, const clopt_image *image, si
 static clopt_status check_allocation(clopt_model *model, size_t bytes) {
     if (bytes > model->max_allocation) {
         return clopt_fail(model, CLOPT_DEVICE,
-                          "%s needs %zu bytes in one buffer, and the device allows %zu; compile it "
+                          "%s needs %zu bytes in one buffer, but the device allows %zu; compile it "
                           "for smaller inputs or for this device.",
                           model->program->info->name, bytes, model->max_allocation);
     }
@@ -155,22 +155,22 @@ clopt_status clopt_check_buffer(clopt_model *model, const char *what, cl_mem buf
         return clopt_fail_opencl(model, "clGetMemObjectInfo", what, error);
     }
     if (type != CL_MEM_OBJECT_BUFFER) {
-        return clopt_fail(model, CLOPT_BUFFER, "What was given for %s is no buffer.", what);
+        return clopt_fail(model, CLOPT_BUFFER, "The object given for %s is not a buffer.", what);
     }
     if (context != model->context) {
         return clopt_fail(model, CLOPT_BUFFER,
                           "The buffer for %s belongs to another context than the model.", what);
     }
     if (size < bytes) {
-        return clopt_fail(model, CLOPT_BUFFER, "The buffer for %s has %zu bytes; it needs %zu.",
+        return clopt_fail(model, CLOPT_BUFFER, "The buffer for %s has %zu bytes, but needs %zu.",
                           what, size, bytes);
     }
     return CLOPT_OK;
 }
 
-/* Places: what kernels get */
+/* Places: the memory objects that kernels get */
 
-/* Whether the device lacks an image that lies over the same bytes as a slot. */
+/* Returns whether the device lacks an image that lies over the same bytes as a slot. */
 static int is_replaced(const clopt_model *model, const clopt_slot *slot) {
     return (slot->over_parts & ~model->views) != 0;
 }
@@ -183,10 +183,10 @@ size_t clopt_offset_of(const clopt_model *model, const clopt_slot *slot) {
     return is_replaced(model, slot) ? slot->object_offset : slot->offset;
 }
 
-/* `buffer`, which is of a root of `bytes`, from where `slot` starts in it; where `buffer` is a part
- * of another, OpenCL wants that one. It reaches to the end of the root, so that of two parts one
- * contains the other: NVIDIA's driver (580.159) crashes when it releases parts that overlap
- * otherwise. */
+/* Creates a sub-buffer of `buffer`, the buffer of a root with `bytes` bytes, from the start of
+ * `slot` to the end of the root. If `buffer` is a sub-buffer itself, OpenCL requires its parent.
+ * Reaching to the end makes one of any two parts contain the other: NVIDIA's driver (580.159)
+ * crashes when it releases parts that overlap partially. */
 static clopt_status make_sub_buffer(clopt_model *model, const clopt_slot *slot, cl_mem buffer,
                                     size_t bytes, cl_mem *result) {
     cl_mem parent = NULL;
@@ -203,7 +203,7 @@ static clopt_status make_sub_buffer(clopt_model *model, const clopt_slot *slot, 
     cl_buffer_region region = {start + offset, bytes - offset};
     if (region.origin % model->base_alignment != 0) {
         return clopt_fail(model, CLOPT_DEVICE,
-                          "%s lies at byte %zu of its buffer, and the device wants multiples of "
+                          "%s lies at byte %zu of its buffer, but the device requires multiples of "
                           "%zu; compile the model with image_base_alignment_bytes=%zu.",
                           slot->name, region.origin, model->base_alignment, model->base_alignment);
     }
@@ -228,13 +228,13 @@ static clopt_status make_image_view(clopt_model *model, const clopt_slot *slot,
                                : clopt_fail_opencl(model, "clCreateImage", slot->name, error);
 }
 
-/* Objects are made when a value is found to need one. */
+/* Creates an object on demand, when a value turns out to need it. */
 static clopt_status ensure_object(clopt_model *model, unsigned root) {
     int missing = !model->roots[root] && model->program->roots[root].kind == CLOPT_OBJECT;
     return missing ? clopt_make_root(model, root, NULL) : CLOPT_OK;
 }
 
-/* Takes a reference to `memory` and puts it into `place`. */
+/* Retains `memory` and stores it in `place`. */
 static clopt_status share(clopt_model *model, const clopt_slot *slot, cl_mem memory,
                           cl_mem *place) {
     cl_int error = clRetainMemObject(memory);
@@ -245,7 +245,7 @@ static clopt_status share(clopt_model *model, const clopt_slot *slot, cl_mem mem
     return CLOPT_OK;
 }
 
-/* Fills the place of a slot, unless it is full, or its root is a tensor that is not bound yet. */
+/* Fills the place of a slot, unless it is filled or its root is a tensor that is not bound yet. */
 static clopt_status make_place(clopt_model *model, unsigned index) {
     const clopt_slot *slot = &model->program->slots[index];
     unsigned root = root_of(model, slot);
@@ -284,8 +284,8 @@ static int lies_over(const clopt_model *model, unsigned slot, unsigned root) {
     return root == CLOPT_ALL_ROOTS || root_of(model, &model->program->slots[slot]) == root;
 }
 
-/* From the last offset to the first: NVIDIA's driver (580.159) crashes when a part of a buffer is
- * released before another one inside of it. */
+/* Proceeds from the last offset to the first: NVIDIA's driver (580.159) crashes if a part of a
+ * buffer is released before another part inside it. */
 void clopt_release_places(clopt_model *model, unsigned root) {
     for (;;) {
         clopt_place *last = NULL;
@@ -306,7 +306,7 @@ void clopt_release_places(clopt_model *model, unsigned root) {
     }
 }
 
-/* Kernels and the offload keep their arguments until others replace them. */
+/* Sets an argument of a kernel or of the offload, which keep it until it is replaced. */
 static clopt_status set_argument(clopt_model *model, unsigned command, unsigned argument,
                                  const cl_mem *memory) {
     const clopt_command *facts = &model->program->commands[command];
@@ -327,7 +327,7 @@ static clopt_status place_argument(clopt_model *model, unsigned command, unsigne
     const clopt_slot *slot = &model->program->slots[index];
     clopt_status status = ensure_object(model, root_of(model, slot));
     if (facts->kind == CLOPT_COPY && !clopt_is_image(slot)) {
-        return status; /* copies take buffers with an offset, whatever it is */
+        return status; /* copies use the whole buffer with an offset, so they need no place */
     }
     if (status == CLOPT_OK) {
         status = make_place(model, index);

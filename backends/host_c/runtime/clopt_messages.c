@@ -1,4 +1,4 @@
-/* Sentences about errors. */
+/* Error messages. */
 #include "clopt_internal.h"
 
 #include <stdarg.h>
@@ -64,7 +64,7 @@ static const char *error_name(cl_int error) {
             return rows[i].name;
         }
     }
-    return "an error of the driver's own";
+    return "an unknown error";
 }
 
 clopt_status clopt_fail_opencl(clopt_model *model, const char *call, const char *what,

@@ -1,4 +1,4 @@
-/* How long each command of an inference takes, and the tuning of operations. */
+/* Timing of each command of an inference, and tuning of operations. */
 #include "clopt_internal.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void describe(const clopt_model *model, const clopt_command *command,
     }
 }
 
-/* A queue that tells times takes the place of the model's, which has finished. */
+/* Replaces the model's queue, which has finished, by a queue with profiling. */
 static clopt_status begin(clopt_model *model, cl_command_queue *own) {
     cl_int error = clFinish(model->queue);
     if (error != CL_SUCCESS) {
@@ -100,7 +100,7 @@ clopt_status clopt_profile(clopt_model *model, clopt_timing *timings, size_t cou
     size_t needed = clopt_command_count(model);
     if (count < needed || (needed > 0 && !timings)) {
         return clopt_fail(model, CLOPT_ARGUMENT,
-                          "An inference has %zu commands, and there is room for the times of %zu.",
+                          "An inference has %zu commands, but there is room for only %zu times.",
                           needed, timings ? count : 0);
     }
     clopt_status status = clopt_check_bound(model);
@@ -109,14 +109,14 @@ clopt_status clopt_profile(clopt_model *model, clopt_timing *timings, size_t cou
     }
     cl_event *events = calloc(needed ? needed : 1, sizeof *events);
     if (!events) {
-        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is no memory for events.");
+        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is not enough memory for events.");
     }
     status = profile(model, events, timings);
     free(events);
     return status;
 }
 
-/* An inference, so that every operation meets the data it is for. */
+/* Runs an inference and tunes every operation on its actual data. */
 static clopt_status tune_all(clopt_model *model) {
     const clopt_program *program = model->program;
     clopt_status status = clopt_enqueue_inputs(model);
@@ -143,7 +143,7 @@ clopt_status clopt_tune(clopt_model *model, const char *path) {
     }
     if (!offload) {
         return clopt_fail(model, CLOPT_ARGUMENT,
-                          "%s has no operations of a vendor's library, and so nothing to tune.",
+                          "%s has no operations of a vendor's library, so nothing to tune.",
                           model->program->info->name);
     }
     clopt_status status = clopt_check_bound(model);

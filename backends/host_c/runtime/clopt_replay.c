@@ -1,11 +1,11 @@
-/* Replay: the launches of an inference are recorded once, and put on the queue as one command.
+/* Replay: the launches of an inference are recorded once and enqueued as one command.
  *
- * Two extensions do it: cl_khr_command_buffer, and Qualcomm's cl_qcom_recordable_queues where the
- * headers at hand declare it. Copies are not recorded (Qualcomm's recordings hold kernels alone,
- * and revisions of Khronos' extension differ in how copies are recorded); they stand between
- * recordings. A vendor's operations can be recorded on Qualcomm's queues, by themselves: nothing
- * says whether a recording may have both them and kernels. A recording keeps the arguments that
- * its commands had: whoever changes some forgets it.
+ * Two extensions provide this: cl_khr_command_buffer, and Qualcomm's cl_qcom_recordable_queues if
+ * the headers declare it. Copies are not recorded, because Qualcomm's recordings only hold
+ * kernels and revisions of Khronos' extension differ in how copies are recorded; they are enqueued
+ * between recordings. A vendor's operations get recordings of their own on Qualcomm's queues: it is
+ * not documented whether a recording may contain both operations and kernels. A recording keeps the
+ * arguments of its commands, so a change of arguments drops it.
  */
 #define CL_ENABLE_BETA_EXTENSIONS
 #include "clopt_internal.h"
@@ -21,7 +21,7 @@
 
 #if defined(CL_QUEUE_RECORDABLE_QCOM) && defined(CL_DEVICE_RECORDABLE_QUEUE_MAX_SIZE)
 #define HAS_RECORDABLE_QUEUES 1
-/* Found at run time, since loaders rarely export them; a replay never changes arguments. */
+/* Queried at run time, since loaders rarely export them; a replay never changes arguments. */
 typedef void *(CL_API_CALL *new_recording_fn)(cl_command_queue, cl_int *);
 typedef cl_int(CL_API_CALL *end_recording_fn)(void *);
 typedef cl_int(CL_API_CALL *enqueue_recording_fn)(
@@ -29,7 +29,7 @@ typedef cl_int(CL_API_CALL *enqueue_recording_fn)(
     size_t, const void *, cl_uint, const cl_event *, cl_event *);
 #endif
 
-/* Commands of one kind that follow one another, from command `first` up to `end`. */
+/* Consecutive commands of one kind, from command `first` up to `end`. */
 typedef struct clopt_recording {
     clopt_command_kind kind;
     unsigned first, end;
@@ -39,11 +39,11 @@ typedef struct clopt_recording {
 struct clopt_replay {
     clopt_replay_kind kind;
     cl_command_queue recorder; /* Qualcomm: the queue that launches are recorded on */
-    unsigned most_launches;    /* of one recording */
+    unsigned most_launches;    /* limit for one recording */
     int is_recorded;
     unsigned count;
     clopt_recording *recordings;
-    /* What the extension does; called where `kind` names one. */
+    /* Functions of the extension that `kind` names. */
     clopt_status (*record)(clopt_model *model, clopt_recording *recording);
     clopt_status (*enqueue)(clopt_model *model, const clopt_recording *recording);
     void (*release)(const clopt_replay *replay, void *handle);
@@ -64,21 +64,21 @@ struct clopt_replay {
 
 #if defined(cl_khr_command_buffer) || defined(HAS_RECORDABLE_QUEUES)
 
-/* ISO C has no conversion from an object pointer to a function pointer; POSIX and OpenCL do. */
+/* ISO C cannot convert an object pointer to a function pointer, but POSIX and OpenCL allow it. */
 #define FIND(model, member, name) (*(void **)&(member) = find_function(model, name))
 
 static clopt_status fail(clopt_model *model, const char *call, cl_int error) {
     return clopt_fail_opencl(model, call, "the recording of an inference", error);
 }
 
-/* The function of an extension, NULL where the platform has none of that name. */
+/* Returns a function of an extension, or NULL if the platform does not have it. */
 static void *find_function(const clopt_model *model, const char *name) {
     cl_platform_id platform = NULL;
     clGetDeviceInfo(model->device, CL_DEVICE_PLATFORM, sizeof platform, &platform, NULL);
     return clGetExtensionFunctionAddressForPlatform(platform, name);
 }
 
-/* The size of work-groups; NULL where the driver chooses. */
+/* Returns the work-group size, or NULL if the driver chooses it. */
 static const size_t *local_of(const clopt_command *launch) {
     return launch->local[0] ? launch->local : NULL;
 }
@@ -93,7 +93,7 @@ static int find_command_buffers(const clopt_model *model, clopt_replay *replay) 
     cl_device_command_buffer_capabilities_khr can = 0;
     clGetDeviceInfo(model->device, CL_DEVICE_COMMAND_BUFFER_CAPABILITIES_KHR, sizeof can, &can,
                     NULL);
-    /* An inference is enqueued while the one before it may still be under way. */
+    /* Inferences may overlap: one is enqueued while the previous one is still running. */
     return (can & CL_COMMAND_BUFFER_CAPABILITY_SIMULTANEOUS_USE_KHR) != 0 &&
            FIND(model, replay->create_buffer, "clCreateCommandBufferKHR") &&
            FIND(model, replay->add_launch, "clCommandNDRangeKernelKHR") &&
@@ -148,7 +148,7 @@ static int find_recordable_queue(const clopt_model *model, clopt_replay *replay)
         !FIND(model, replay->end_recording, "clEndRecordingQCOM") ||
         !FIND(model, replay->enqueue_recording, "clEnqueueRecordingQCOM") ||
         !FIND(model, replay->release_recording, "clReleaseRecordingQCOM")) {
-        return 0; /* some loaders list the extension and do not pass its functions on */
+        return 0; /* some loaders list the extension but do not forward its functions */
     }
     replay->recorder = clCreateCommandQueue(model->context, model->device,
                                             CL_QUEUE_RECORDABLE_QCOM, &error);
@@ -205,7 +205,7 @@ static void release_recording(const clopt_replay *replay, void *handle) {
 
 /* Both */
 
-/* Qualcomm's first: a device that has both has it for longer. */
+/* Qualcomm's extension is tried first, because devices with both have supported it for longer. */
 static clopt_replay_kind find_kind(const clopt_model *model, clopt_replay *replay) {
     char *extensions = clopt_device_text(model->device, CL_DEVICE_EXTENSIONS);
     clopt_replay_kind kind = CLOPT_NO_REPLAY;
@@ -238,8 +238,7 @@ static int is_recordable(const clopt_model *model, const clopt_command *command)
             model->program->offload->is_recordable(model, command->operation));
 }
 
-/* Divides the commands: those of one kind that follow one another, at most so many, are one
- * recording. */
+/* Divides the commands into recordings of consecutive commands of one kind, up to the limit. */
 static void divide(const clopt_model *model, clopt_replay *replay) {
     replay->count = 0;
     for (unsigned i = 0; i < model->program->command_count; i++) {
@@ -267,7 +266,7 @@ clopt_status clopt_start_replay(clopt_model *model) {
     if (!replay || !recordings) {
         free(replay);
         free(recordings);
-        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is no memory for recordings.");
+        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is not enough memory for recordings.");
     }
     replay->recordings = recordings;
     model->replay = replay;
@@ -308,7 +307,7 @@ clopt_replay_kind clopt_model_replay(const clopt_model *model) {
     return model && model->replay ? model->replay->kind : CLOPT_NO_REPLAY;
 }
 
-/* Where recording fails, the model goes on without it. */
+/* If recording fails, the model works without it. */
 static void record_all(clopt_model *model) {
     clopt_replay *replay = model->replay;
     for (unsigned i = 0; i < replay->count; i++) {

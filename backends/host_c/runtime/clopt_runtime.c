@@ -1,4 +1,4 @@
-/* Models: creation and questions. */
+/* Models: creation and queries. */
 #include "clopt_internal.h"
 
 #include <stdio.h>
@@ -7,7 +7,7 @@
 
 /* Creation */
 
-/* calloc, which may return NULL for nothing. */
+/* Allocates zeroed memory; calloc may return NULL for an empty array. */
 static void *allocate(size_t count, size_t bytes) {
     return calloc(count ? count : 1, bytes);
 }
@@ -24,7 +24,8 @@ static clopt_status allocate_tables(clopt_model *model) {
     model->hosts = allocate(tensors, sizeof *model->hosts);
     if (!model->programs || !model->kernels || !model->roots || !model->places ||
         !model->staging || !model->hosts) {
-        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is no memory for the model's tables.");
+        return clopt_fail(model, CLOPT_HOST_MEMORY,
+                          "There is not enough memory for the model's tables.");
     }
     return CLOPT_OK;
 }
@@ -37,7 +38,8 @@ static clopt_status take_options(clopt_model *model, const clopt_options *option
                           "The options lack a context, a device or a queue.");
     }
     if (!options->weights_path && !options->weights) {
-        return clopt_fail(model, CLOPT_ARGUMENT, "The options name no weights.");
+        return clopt_fail(model, CLOPT_ARGUMENT,
+                          "The options have no weights; set weights or weights_path.");
     }
     cl_int error = clRetainContext(options->context);
     if (error != CL_SUCCESS) {
@@ -63,7 +65,7 @@ static clopt_status take_options(clopt_model *model, const clopt_options *option
     return CLOPT_OK;
 }
 
-/* The offload's operations, tuned where there is a file for it. */
+/* Creates the offload's operations, using a tuning file if there is one. */
 static clopt_status create_offload(clopt_model *model, const clopt_options *options,
                                    const unsigned char *weights) {
     const clopt_offload *offload = model->program->offload;
@@ -84,7 +86,7 @@ static clopt_status create_offload(clopt_model *model, const clopt_options *opti
     return status;
 }
 
-/* The offload comes first: a device that refuses it should not have been given the constants. */
+/* The offload is created before constants are uploaded, because the device may reject it. */
 static clopt_status upload_constants(clopt_model *model, const clopt_options *options,
                                      const clopt_file *file) {
     const clopt_program *program = model->program;
@@ -117,7 +119,7 @@ static clopt_status load_weights(clopt_model *model, const clopt_options *option
     return status;
 }
 
-/* Tensors without elements need no buffer of the caller's. */
+/* Tensors without elements need no buffer from the caller. */
 static clopt_status make_empty_tensors(clopt_model *model) {
     const clopt_info *info = model->program->info;
     clopt_status status = CLOPT_OK;
@@ -149,7 +151,7 @@ static clopt_status set_up(clopt_model *model, const clopt_options *options) {
         status = load_weights(model, options);
     }
     if (status == CLOPT_OK) {
-        status = clopt_load_programs(model, options); /* before the compiler takes its time */
+        status = clopt_load_programs(model, options); /* fails faster than compiling kernels */
     }
     if (status == CLOPT_OK) {
         status = clopt_build(model, options->binaries_path);
@@ -180,7 +182,7 @@ static void release_memories(cl_mem *memories, size_t count) {
     }
 }
 
-/* Releases all but the model itself. */
+/* Releases everything but the model itself. */
 static void clear(clopt_model *model) {
     const clopt_program *program = model->program;
     clopt_end_replay(model);
@@ -233,12 +235,12 @@ const char *clopt_plan_name(const clopt_program *program) {
     return program->offload ? program->offload->library : "kernels";
 }
 
-/* Whether the device, and not the caller, is why a plan cannot be created. */
+/* Returns whether the device, and not the caller, is the reason that a plan cannot be created. */
 static int cannot_run(const clopt_model *model, clopt_status status) {
     return status == CLOPT_DEVICE || model->is_refused;
 }
 
-/* Says that the package lacks the plan `wanted`, and which ones it has. */
+/* Writes that the package has no plan `wanted`, and which plans it has. */
 static void refuse_plan(const clopt_program *package, const char *wanted, char *message,
                         size_t bytes) {
     size_t used = (size_t)snprintf(message, bytes, "%s has no plan called %s; it has",
@@ -250,8 +252,8 @@ static void refuse_plan(const clopt_program *package, const char *wanted, char *
     }
 }
 
-/* Fills `model` by the first plan that the device can run, or by the one that the options name.
- * After a failure it holds a message, and maybe more. */
+/* Fills `model` with the first plan that the device can run, or with the plan in the options.
+ * After a failure it holds a message, and perhaps partly created objects. */
 static clopt_status create_plan(const clopt_program *package, const clopt_options *options,
                                 clopt_model *model) {
     const char *wanted = options->plan;
@@ -297,7 +299,7 @@ clopt_status clopt_create(const clopt_program *program, const clopt_options *opt
     }
     clopt_model *made = allocate(1, sizeof *made);
     if (!made) {
-        tell(message, message_bytes, "There is no memory for the model.");
+        tell(message, message_bytes, "There is not enough memory for the model.");
         return CLOPT_HOST_MEMORY;
     }
     clopt_status status = create_plan(program, options, made);
@@ -311,7 +313,7 @@ clopt_status clopt_create(const clopt_program *program, const clopt_options *opt
     return CLOPT_OK;
 }
 
-/* Questions */
+/* Queries */
 
 const clopt_info *clopt_model_info(const clopt_model *model) {
     return model ? model->program->info : NULL;

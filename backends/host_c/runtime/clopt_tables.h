@@ -1,10 +1,10 @@
-/* The tables that clopt generates for a model and that the runtime interprets. */
+/* The tables that clopt generates for a model, and that the runtime interprets. */
 #ifndef CLOPT_TABLES_H
 #define CLOPT_TABLES_H
 
 #include "clopt_runtime.h"
 
-/* A package's model and runtime belong to the same version of clopt. */
+/* Changes when tables change: a package's model and runtime must be of the same clopt version. */
 #define CLOPT_TABLES_VERSION 3
 
 #define CLOPT_DIGEST_BYTES 16
@@ -16,7 +16,7 @@ typedef enum clopt_image_kind {
     CLOPT_IMAGE_2D_ARRAY
 } clopt_image_kind;
 
-/* An image of RGBA texels. Extents that its kind does not have are 1. */
+/* An image of RGBA texels. Extents that its kind lacks are 1. */
 typedef struct clopt_image {
     clopt_image_kind kind;
     cl_channel_type channel;
@@ -27,18 +27,18 @@ typedef enum clopt_root_kind {
     CLOPT_PARAMETER, /* a tensor that the caller binds: root i is tensor i */
     CLOPT_ARENA,     /* a buffer that intermediate results share */
     CLOPT_CONSTANT,  /* filled from the weights */
-    CLOPT_OBJECT     /* a buffer or image that is no part of an arena */
+    CLOPT_OBJECT     /* a buffer or image outside of arenas */
 } clopt_root_kind;
 
 /* A memory object of the device. */
 typedef struct clopt_root {
     clopt_root_kind kind;
     size_t bytes;
-    size_t weights_offset; /* CLOPT_CONSTANT: where its bytes are in the weights file */
-    clopt_image image;     /* CLOPT_NO_IMAGE: a buffer */
+    size_t weights_offset; /* CLOPT_CONSTANT: the offset of its bytes in the weights file */
+    clopt_image image;     /* CLOPT_NO_IMAGE for a buffer */
 } clopt_root;
 
-/* Images over parts of buffers, which not every device has. */
+/* Images over parts of buffers, which not every device supports. */
 enum { CLOPT_VIEWS_1D = 1, CLOPT_VIEWS_2D = 2 };
 
 /* A value of the program: a part of a buffer, an image over it, or a whole image. */
@@ -48,7 +48,7 @@ typedef struct clopt_slot {
     size_t offset, bytes;
     clopt_image image;
     size_t pitch;        /* bytes from row to row of a 2-D image over an arena */
-    unsigned over_parts; /* the views that lie over the same bytes; if the device lacks one, */
+    unsigned over_parts; /* the views over the same bytes; if the device lacks one of them, */
     unsigned object;     /* the value lies in this root instead, */
     size_t object_offset; /* starting at this byte */
 } clopt_slot;
@@ -61,54 +61,54 @@ typedef struct clopt_source {
 
 typedef struct clopt_kernel {
     const char *name;
-    unsigned source; /* its program: a source, or behind those a file of `program_files` */
+    unsigned source; /* its program: a source, or after those a file of `program_files` */
     unsigned read_images, written_images;
 } clopt_kernel;
 
 typedef enum clopt_command_kind { CLOPT_LAUNCH, CLOPT_COPY, CLOPT_OFFLOAD } clopt_command_kind;
 
-/* A number among the arguments of a kernel. */
+/* A scalar argument of a kernel. */
 typedef struct clopt_scalar {
     unsigned position; /* its parameter */
     unsigned bytes;    /* 4 or 8 */
     cl_ulong value;
 } clopt_scalar;
 
-/* A command on the queue. A copy has two arguments: it copies the first to the second. */
+/* A command on the queue. A copy has two arguments and copies the first to the second. */
 typedef struct clopt_command {
     clopt_command_kind kind;
     unsigned kernel;
     unsigned dimensions;
-    size_t global[3], local[3]; /* local zeros: the driver chooses */
+    size_t global[3], local[3]; /* zeros in `local`: the driver chooses */
     const unsigned *arguments; /* slots */
     unsigned argument_count;
-    const cl_int *bounds; /* integers behind the buffers: how often the kernel's loops run */
+    const cl_int *bounds; /* integers after the buffers: iteration counts of the kernel's loops */
     unsigned bound_count;
-    const clopt_scalar *scalars; /* numbers among the buffers, in the order of their positions */
+    const clopt_scalar *scalars; /* scalars between the buffers, in the order of their positions */
     unsigned scalar_count;
     unsigned operation; /* CLOPT_OFFLOAD: its number in the program's offload_tables */
 } clopt_command;
 
-/* The library of the device's vendor that computes commands of the kind CLOPT_OFFLOAD. */
+/* The vendor's library that computes commands of the kind CLOPT_OFFLOAD. */
 typedef struct clopt_offload clopt_offload;
 
 enum {
     CLOPT_NEEDS_FP16 = 1,
     CLOPT_NEEDS_FP64 = 2,
     CLOPT_NEEDS_IMAGES = 4,
-    CLOPT_NEEDS_ROUNDING = 8, /* of divisions and square roots of floats: correctly */
-    CLOPT_NEEDS_DOTS = 16, /* products of four bytes: cl_khr_integer_dot_product */
-    CLOPT_NEEDS_PTX_DOTS = 32 /* the same by NVIDIA's instruction dp4a */
+    CLOPT_NEEDS_ROUNDING = 8, /* correctly rounded divisions and square roots of floats */
+    CLOPT_NEEDS_DOTS = 16, /* dot products of four bytes: cl_khr_integer_dot_product */
+    CLOPT_NEEDS_PTX_DOTS = 32 /* the same with NVIDIA's instruction dp4a */
 };
 
 struct clopt_program {
     const clopt_info *info;
-    unsigned char digest[CLOPT_DIGEST_BYTES]; /* the weights file bears the same */
+    unsigned char digest[CLOPT_DIGEST_BYTES]; /* must equal the digest in the weights file */
     unsigned needs;
-    size_t image_pitch; /* bytes that every row pitch is a multiple of; 0 without 2-D views */
+    size_t image_pitch; /* common divisor of all row pitches in bytes; 0 without 2-D views */
     const clopt_source *sources;
     unsigned source_count;
-    const char *const *program_files; /* files of the package that are binaries for the device */
+    const char *const *program_files; /* files of the package with binaries for the device */
     unsigned program_file_count;
     const clopt_kernel *kernels;
     unsigned kernel_count;
@@ -118,9 +118,9 @@ struct clopt_program {
     unsigned slot_count;
     const clopt_command *commands;
     unsigned command_count;
-    const clopt_offload *offload; /* NULL: there are no such commands */
-    const void *offload_tables;   /* the model's, as it knows them */
-    const char *left_out; /* NULL, or the library that the build of this plan was to be without */
+    const clopt_offload *offload; /* NULL if there are no such commands */
+    const void *offload_tables;   /* the model's tables for that library */
+    const char *left_out; /* the library that was excluded from the build of this plan, or NULL */
     const clopt_program *otherwise; /* the plan for devices that cannot run this one, or NULL */
 };
 

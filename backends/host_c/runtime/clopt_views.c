@@ -1,8 +1,8 @@
-/* Tries out whether the device has images over parts of buffers.
+/* Tests whether the device supports images over parts of buffers.
  *
- * Some devices do not have the images, some promise and do not keep it: the image is then memory of
- * its own. So an image is painted, its bytes are copied from one part of a buffer to another, and
- * an image over that is read; twice, as the first texels may still be in a cache.
+ * Some devices do not have such images, others report them but give the image its own memory.
+ * So the test paints an image, copies its bytes from one part of a buffer to another, and reads an
+ * image over the copy. It does this twice, as the first texels may still be in a cache.
  */
 #include "clopt_internal.h"
 
@@ -23,17 +23,17 @@ static const char *const KERNELS =
 
 enum { WIDTH = 5, HEIGHT = 3, TEXEL = 4 /* elements */ };
 
-/* The objects of a trial. */
+/* The objects of a test. */
 typedef struct trial {
     clopt_image image;
-    size_t pitch; /* 0: an image1d_buffer */
+    size_t pitch; /* 0 for an image1d_buffer */
     cl_mem buffer, parts[2], images[2], texels;
     cl_program program;
     cl_kernel paint, scan;
 } trial;
 
 static int make_memory(const clopt_model *model, trial *t) {
-    size_t row = t->image.width * TEXEL * sizeof(cl_float); /* halves take less */
+    size_t row = t->image.width * TEXEL * sizeof(cl_float); /* halves need less */
     size_t bytes = (t->pitch ? t->pitch : row) * t->image.height;
     size_t step = (bytes + model->base_alignment - 1) / model->base_alignment;
     cl_int error;
@@ -80,7 +80,7 @@ static int make_kernels(const clopt_model *model, trial *t) {
            !clSetKernelArg(t->scan, 1, sizeof t->texels, &t->texels);
 }
 
-/* One way through: from an image to its bytes, and from other bytes to their image. */
+/* One pass: from an image to its bytes, and from a copy of the bytes to an image over it. */
 static int passes(const clopt_model *model, trial *t, cl_float first) {
     const size_t range[2] = {t->image.width, t->image.height};
     cl_float texels[HEIGHT * WIDTH][TEXEL];
@@ -158,7 +158,7 @@ unsigned clopt_needed_views(const clopt_program *program) {
     return needed;
 }
 
-/* Whether the model has views with this format of texels. */
+/* Returns whether the model has views with this channel type. */
 static int has_channel(const clopt_program *program, cl_channel_type channel) {
     for (unsigned i = 0; i < program->slot_count; i++) {
         const clopt_slot *slot = &program->slots[i];

@@ -178,10 +178,10 @@ def test_command_line_of_the_example(runtime: Sequence[Path], tmp_path: Path) ->
     for words, said in {
         ("--repeat", "foo"): '--repeat needs a whole number from 0, not "foo".',
         ("--repeat", "2x"): '--repeat needs a whole number from 0, not "2x".',
-        ("--offload-version", "-1"): '--offload-version takes a whole number from 0, not "-1".',
+        ("--offload-version", "-1"): '--offload-version needs a whole number from 0, not "-1".',
         ("--repeat",): "--repeat needs a value; --help shows the options.",
         ("--colour",): "There is no option --colour; --help shows the options.",
-        ("a", "b"): "b is one file too many: the inputs are 1.",
+        ("a", "b"): "b is one file too many: there are 1 inputs.",
         (*device, "--plan", "CLML"): "net has no plan called CLML; it has kernels.",
     }.items():
         done = processes.run([program, *words], capture_output=True, text=True)

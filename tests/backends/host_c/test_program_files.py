@@ -61,7 +61,7 @@ def test_the_file_is_what_computes(device: str, runtime: Sequence[Path], tmp_pat
     for content in (b"no program", b""):
         file.write_bytes(content)
         shown = refusal(program, folder, device)
-        assert f"The device refuses the program {file}: it is made for another device." in shown
+        assert f"The device rejects the program {file}: it was built for another device." in shown
     file.unlink()
     assert f"Cannot read {file}: No such file" in refusal(program, folder, device)
 
@@ -70,7 +70,7 @@ def test_the_file_is_what_computes(device: str, runtime: Sequence[Path], tmp_pat
     ("old", "new", "sentence"),
     [
         ('.name = "board"', '.name = "vta"', "has no kernel vta."),
-        (".scalar_count = 2", ".scalar_count = 1", "has 10 parameters, and the model gives it 9."),
+        (".scalar_count = 2", ".scalar_count = 1", "has 10 parameters, but the model passes 9."),
     ],
 )
 def test_another_kernel_is_refused(

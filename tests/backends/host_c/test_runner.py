@@ -94,8 +94,8 @@ def _views() -> Fields:
 _PITCH = "its image pitch is too large"
 _ROOTS = "it has fewer roots than tensors and arenas"
 _SOURCE = "a kernel has no source"
-_ROOT = "a root is none of its tensors, arenas, constants or objects"
-_SLOT = "a slot lies outside of its root"
+_ROOT = "a root is not one of its tensors, arenas, constants or objects"
+_SLOT = "a slot lies outside its root"
 _COMMAND = "a command is neither a launch nor a copy of slots"
 
 MALFORMED: list[tuple[str, Fields]] = [
@@ -182,7 +182,7 @@ def test_a_malformed_program_is_refused(runner: Path):
         assert answer[16:].decode() == "The device has less memory than the program needs."
         assert ask(number(LOAD) + message(_views())) == number(0)
         answer = ask(numbers(RUN, 1 << 63))
-        assert answer[16:].decode().startswith("A request to run has to ask for at most 65536")
+        assert answer[16:].decode().startswith("A request to run must ask for at most 65536")
         assert ask(number(RUN))[:8] != number(0)
         assert len(ask(numbers(RUN, 2))) == 8 * (1 + 2 * 4)
         assert ask(numbers(READ, 2))[:8] != number(0)
@@ -237,7 +237,7 @@ def test_a_port_out_of_range_is_refused(runner: Path, port: str):
     done = processes.run([runner, "--port", port], capture_output=True, timeout=_SECONDS)
     assert done.returncode == 1
     assert done.stderr.decode() == (
-        f"clopt_runner: --port takes a number from 1 to 65535, got {port}.\n"
+        f"clopt_runner: --port needs a number from 1 to 65535, got {port}.\n"
     )
 
 
@@ -245,7 +245,7 @@ def test_an_address_of_letters_is_refused(runner: Path):
     words = [runner, "--port", "9000", "--address", "localhost"]
     done = processes.run(words, capture_output=True, timeout=_SECONDS)
     assert done.returncode == 1
-    assert done.stderr == b"clopt_runner: --address takes an IPv4 address, got localhost.\n"
+    assert done.stderr == b"clopt_runner: --address needs an IPv4 address, got localhost.\n"
 
 
 def test_a_runner_that_cannot_accept_ends(runner: Path):

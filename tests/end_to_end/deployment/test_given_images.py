@@ -18,10 +18,10 @@ MAIN = Path(__file__).parent / "given_images.c"
 ANSWERS = [
     ("buffer", "ARGUMENT", "camera is an image; call clopt_bind_image, or compile the model"),
     ("picture", "ARGUMENT", "picture is a buffer; to bind an image, compile the model with"),
-    ("no image", "BUFFER", "What was given for camera is no 2-D image."),
+    ("no image", "BUFFER", "The object given for camera is not a 2-D image."),
     ("null", "ARGUMENT", "The image for camera is a null pointer."),
     ("size", "BUFFER", "The image for camera has 7 x 9 texels; it needs 7 x 10."),
-    ("order", "BUFFER", "The image for camera is in CL_BGRA, and kernels take CL_RGBA; copy it."),
+    ("order", "BUFFER", "The image for camera is in CL_BGRA, but kernels need CL_RGBA; copy it."),
     ("channels", "BUFFER", "image for camera are not CL_FLOAT, CL_HALF_FLOAT or CL_UNORM_INT8."),
     ("flags", "BUFFER", "Kernels cannot read the image for the input camera."),
     ("context", "BUFFER", "The image for camera belongs to another context than the model."),
