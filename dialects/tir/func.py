@@ -58,7 +58,9 @@ class FuncOp(IRDLOperation):
     which parameters the kernel is scheduled (`tir-choose-plan`, `tir-apply-plan`). When a plan has
     been carried out it stays, and `carried_out` is its digest: no other plan may stand there.
     `schedule` holds steps for `tir-apply-schedule` that are done in place of a rule's. `part_of`
-    names the kernel that `tir-split-kernels` made this one and others of. `global_size` and
+    names the kernel that `tir-split-kernels` made this one and others of. `roles` states what the
+    stages of a naive kernel are to a lowering that knows more than their loops say: it maps a role,
+    such as `attention.scores`, to the label of a block. `global_size` and
     `local_size` are the NDRange, known once every bound loop is final (`tir-lower-blocks`); a
     `local_size` alone requests a work-group of that size.
     """
@@ -72,6 +74,7 @@ class FuncOp(IRDLOperation):
     plan = opt_prop_def(PlanAttr)
     carried_out = opt_prop_def(StringAttr)
     part_of = opt_prop_def(StringAttr)
+    roles = opt_prop_def(DictionaryAttr)
     comment = opt_prop_def(StringAttr)
     in_place = opt_prop_def(ArrayAttr)
     global_size = opt_prop_def(DenseArrayBase[I64])

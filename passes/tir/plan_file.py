@@ -120,7 +120,7 @@ def entry_of(func: tir.FuncOp, target: cl.Target) -> Entry:
 def kernel_key(func: tir.FuncOp) -> str:
     """A number for a naive kernel's content: all that it computes, but no name, comment or plan."""
     kernel = func.clone()
-    kernel.plan = kernel.schedule = kernel.comment = None
+    kernel.plan = kernel.schedule = kernel.comment = kernel.roles = None
     for op in kernel.walk():
         args = (arg for region in op.regions for block in region.blocks for arg in block.args)
         for value in (*op.results, *args):

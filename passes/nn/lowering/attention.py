@@ -39,6 +39,7 @@ def lower_attention_scores(kernel: KernelBuilder, op: nn.AttentionScoresOp) -> N
         [transposed],
         element_type,
         (*names[len(batch) - len(x_batch) :], "d", "q"),
+        role="attention.queries",
     )
 
     def update(
@@ -56,6 +57,7 @@ def lower_attention_scores(kernel: KernelBuilder, op: nn.AttentionScoresOp) -> N
         [Accumulator(element_type, 0)],
         update,
         (*names, "k", "q", "d"),
+        role="attention.products",
     )
     kernel.define(
         op.result, lambda body, index: products(body, [*index[:-2], index[-1], index[-2]])
@@ -78,7 +80,7 @@ def lower_attention(kernel: KernelBuilder, op: nn.AttentionOp) -> None:
         *at, k, q = index
         return body.read(op.scores, [*at, q, k])
 
-    scores = kernel.computed("scores", grid, [read], type_, axes)
+    scores = kernel.computed("scores", grid, [read], type_, axes, "attention.scores")
 
     def maximum(
         body: Body, index: Sequence[Index], reduce: Sequence[Index], so_far: Sequence[Scalar]
@@ -86,14 +88,20 @@ def lower_attention(kernel: KernelBuilder, op: nn.AttentionOp) -> None:
         return [so_far[0].max(scores(body, [_FIRST, *index[:outer], *reduce, index[-1]]))]
 
     (largest,) = kernel.reduction(
-        "max", (*s_batch, queries), [keys], [Accumulator(type_, -inf)], maximum, (*near, "q", "k")
+        "max",
+        (*s_batch, queries),
+        [keys],
+        [Accumulator(type_, -inf)],
+        maximum,
+        (*near, "q", "k"),
+        role="attention.largest",
     )
 
     def weight(body: Body, index: Sequence[Index]) -> Scalar:
         shifted = scores(body, [_FIRST, *index]) - largest(body, [*index[:outer], index[-1]])
         return shifted.call("exp")
 
-    weights = kernel.computed("weights", grid, [weight], type_, axes)
+    weights = kernel.computed("weights", grid, [weight], type_, axes, "attention.weights")
 
     def add(
         body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[Scalar]
@@ -101,7 +109,13 @@ def lower_attention(kernel: KernelBuilder, op: nn.AttentionOp) -> None:
         return [sums[0] + weights(body, [_FIRST, *index[:outer], *reduce, index[-1]])]
 
     (total,) = kernel.reduction(
-        "sum", (*s_batch, queries), [keys], [Accumulator(type_, 0)], add, (*near, "q", "k")
+        "sum",
+        (*s_batch, queries),
+        [keys],
+        [Accumulator(type_, 0)],
+        add,
+        (*near, "q", "k"),
+        role="attention.total",
     )
     shares = kernel.computed(
         "share",
@@ -109,6 +123,7 @@ def lower_attention(kernel: KernelBuilder, op: nn.AttentionOp) -> None:
         [lambda body, index: body.constant(1, type_).ratio(total(body, index))],
         type_,
         (*near, "q"),
+        role="attention.shares",
     )
 
     def update(
@@ -125,6 +140,7 @@ def lower_attention(kernel: KernelBuilder, op: nn.AttentionOp) -> None:
         [Accumulator(type_, 0)],
         update,
         (*names, "q", "n", "k"),
+        role="attention.weighted",
     )
 
     def element(body: Body, index: Sequence[Index]) -> Scalar:

@@ -16,7 +16,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
 from xdsl.dialects.arith import ExtFOp
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import DictionaryAttr, StringAttr, f32
 from xdsl.dialects.memref import AllocaOp
 from xdsl.ir import Attribute, Block, Region, SSAValue
 from xdsl.ir.affine import AffineExpr
@@ -113,6 +113,7 @@ class KernelBuilder:
         self._together: Sequence[JointElements] = ()
         self._outputs = list(zip(outputs, params[len(inputs) :], strict=True))
         self._labels: set[str] = set()
+        self._roles: dict[str, str] = {}
         self._last_alloca: AllocaOp | None = None
         for i, (value, param) in enumerate(zip(values, self._block.args, strict=True)):
             param.name_hint = value.name_hint or (f"in{i}" if i < len(inputs) else "out")
@@ -165,11 +166,13 @@ class KernelBuilder:
         ],
         axes: Sequence[str] = (),
         extents: Sequence[int] = (),
+        role: str = "",
     ) -> list[Element]:
         """A stage that folds `update(body, index, reduce index, so far)` over the reduce extents.
 
         `axes` names the loops, spatial ones first; `extents` are the loops' extents if they run
-        over tails. Without reduce extents there is one update, with an empty extent none.
+        over tails. Without reduce extents there is one update, with an empty extent none. `role`
+        states what the stage is to schedule rules.
         """
         if 0 in reduce:
             return [_constant(a) for a in accumulators]
@@ -185,6 +188,7 @@ class KernelBuilder:
         kinds += [tir.IterKind.Reduce] * (len(loops) - len(shape))
         start = [constant_attr(a.start, a.element_type, a.half) for a in accumulators]
         block = self._nest(label, extents, kinds, start, axes)
+        self._state(role, block)
         body = self._body(block, loops, accumulators[0].half)
         dims = [AffineExpr.dimension(i) for i in range(len(block.iter_vars))]
         spatial, reduced = dims[: len(shape)], dims[len(shape) :][: len(reduce)]
@@ -201,6 +205,7 @@ class KernelBuilder:
         elements: Sequence[Element],
         element_type: Attribute,
         axes: Sequence[str],
+        role: str = "",
     ) -> Element:
         """A stage that computes all `elements` at each index of `grid`, in one iteration.
 
@@ -210,11 +215,17 @@ class KernelBuilder:
         buffer = self._temporary(label, shape, compute_type(element_type))
         memory = TensorBuffer(buffer, element_type, shape, shape)
         block = self._nest(label, grid, [tir.IterKind.Spatial] * len(grid), (), axes)
+        self._state(role, block)
         body = self._body(block, grid)
         dims = [AffineExpr.dimension(i) for i in range(len(grid))]
         for k, element in enumerate(elements):
             body.store(element(body, dims), buffer, [AffineExpr.constant(k), *dims])
         return memory.load
+
+    def _state(self, role: str, block: tir.BlockOp) -> None:
+        """Note at the kernel what a stage is; two stages of one role have none."""
+        if role:
+            self._roles[role] = "" if role in self._roles else block.label.data
 
     def finish(self) -> tir.FuncOp:
         """Emit the stages that write the outputs, and return the kernel."""
@@ -222,6 +233,9 @@ class KernelBuilder:
             for part, extents in self._stored(value, memory):
                 self._store_nest(value, memory, part, extents)
         self._erase_unused_widening()
+        if self._roles:
+            labels = {role: StringAttr(label) for role, label in self._roles.items()}
+            self.func.roles = DictionaryAttr(labels)
         return self.func
 
     def _erase_unused_widening(self) -> None:

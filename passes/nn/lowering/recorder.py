@@ -93,6 +93,7 @@ class _Recorder(KernelBuilder):
         ],
         axes: Sequence[str] = (),
         extents: Sequence[int] = (),
+        role: str = "",
     ) -> list[Element]:
         self._scope = stage = _Scope(shape, reduce or [1])
         elements = super().reduction(label, shape, reduce, accumulators, update, axes, extents)
@@ -105,6 +106,7 @@ class _Recorder(KernelBuilder):
         elements: Sequence[Element],
         element_type: Attribute,
         axes: Sequence[str],
+        role: str = "",
     ) -> Element:
         self._scope = stage = _Scope(grid)
         self._omits_sums = True

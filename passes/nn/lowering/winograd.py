@@ -223,7 +223,12 @@ def lower_winograd_conv(kernel: KernelBuilder, op: nn.WinogradConvOp) -> None:
         return [sums[0] + tiles(body, [at, *place, *reduce]) * body.read(op.w, [o, at, *reduce])]
 
     tiles = kernel.computed(
-        "tiles", (batch, rows, cols, channels), _inputs(op), element_type, ("n", "th", "tw", "c")
+        "tiles",
+        (batch, rows, cols, channels),
+        _inputs(op),
+        element_type,
+        ("n", "th", "tw", "c"),
+        role="winograd.tiles",
     )
     (products,) = kernel.reduction(
         "products",
@@ -232,6 +237,7 @@ def lower_winograd_conv(kernel: KernelBuilder, op: nn.WinogradConvOp) -> None:
         [Accumulator(element_type, 0)],
         update,
         ("at", "n", "th", "tw", "o", "c"),
+        role="winograd.products",
     )
     results = kernel.computed(
         "results",
@@ -239,6 +245,7 @@ def lower_winograd_conv(kernel: KernelBuilder, op: nn.WinogradConvOp) -> None:
         _results(products, m),
         element_type,
         ("n", "th", "tw", "o"),
+        role="winograd.results",
     )
 
     def element(body: Body, index: Sequence[Index]) -> Scalar:

@@ -32,7 +32,7 @@ _KEY_CYCLES = 30.0
 """Cycles of a key between the two products: each step waits for the one before it."""
 _WEIGHT_CYCLES = 10.0
 """Cycles that each vector of queries adds to that."""
-_REDUCTIONS = [False, True, False, True, False, True, False, True]
+_ROLES = ("queries", "products", "scores", "largest", "weights", "total", "shares", "weighted")
 
 
 PARAMETERS = (
@@ -66,29 +66,30 @@ class AttentionStages:
     @staticmethod
     def of(kernel: NaiveKernel) -> AttentionStages | NotApplicable:
         """Return the stages that the lowering of attention states."""
-        reason = NotApplicable("it is no softmax of scores between two products")
-        if [bool(stage.reduce) for stage in kernel.producers] != _REDUCTIONS:
-            return reason
-        first, products, scores, largest, weights, total, shares, weighted = kernel.producers
+        stages = kernel.with_roles("attention", _ROLES)
+        if stages is None:
+            return NotApplicable("it is no softmax of scores between two products")
+        queries, products, scores, largest, weights, total, shares, weighted = stages
         shape = AttentionStages(
-            kernel, first, products, scores, largest, weights, total, shares, weighted, kernel.main
+            kernel,
+            queries,
+            products,
+            scores,
+            largest,
+            weights,
+            total,
+            shares,
+            weighted,
+            kernel.main,
         )
-        batch, depth = len(kernel.main.loops) - 2, shape.products.block.iter_extents[-1]
-        near = shape.scores.block.iter_extents[:-2]
-        points = (shape.keys, shape.count)
-        results = (shape.count, shape.columns, shape.keys)
-        is_attention = (
-            batch >= 0
-            and len(near) <= batch
-            and len(shape.products.reduce) == 1 == len(shape.weighted.reduce)
-            and shape.queries.block.iter_extents[-2:] == (depth, shape.count)
-            and shape.products.block.iter_extents == (*near, *points, depth)
-            and shape.weights.block.iter_extents == (*near, *points)
-            and shape.weighted.block.iter_extents[batch:] == results
-        )
-        if is_attention and min(shape.count, shape.columns) < _WIDTHS[0]:
+        *batch, count, columns = kernel.main.block.iter_extents
+        if weighted.block.iter_extents != (*batch, count, columns, shape.keys):
+            return NotApplicable("its result has not the shape of the product")
+        if products.block.iter_extents[:-1] != scores.block.iter_extents:
+            return NotApplicable("its scores have not the shape of the product")
+        if min(count, columns) < _WIDTHS[0]:
             return NotApplicable("its queries or its values have no vector")
-        return shape if is_attention else reason
+        return shape
 
     def vectors(self, lanes: int) -> Range:
         """Return the numbers of vectors of queries of a work-item."""

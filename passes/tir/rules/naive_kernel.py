@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import cached_property
 from typing import TypeVar, cast
 
@@ -31,6 +31,18 @@ class NaiveKernel:
         if structure not in self._structures:
             self._structures[structure] = structure(self)
         return cast("_T", self._structures[structure])
+
+    def with_roles(self, form: str, roles: Sequence[str]) -> list[Stage] | None:
+        """Return the stages of these roles if the lowering stated `form`; None otherwise.
+
+        All producers have a role then: the kernel computes nothing else before its output.
+        """
+        if self.func.roles is None:
+            return None
+        stated = {str(label): role for role, label in self.func.roles.data.items()}
+        by_role = {stated.get(str(stage.block.label)): stage for stage in self.producers}
+        stages = [by_role[name] for role in roles if (name := f"{form}.{role}") in by_role]
+        return stages if len(stages) == len(roles) == len(self.producers) else None
 
     @cached_property
     def main(self) -> Stage:

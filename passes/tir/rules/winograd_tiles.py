@@ -12,12 +12,11 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import product
-from math import prod
+from math import isqrt, prod
 
 from xdsl.ir.affine import AffineExpr
 
 from ....dialects import cl, tir
-from ....dialects.nn.winograd import KERNEL
 from ..schedule import Schedule
 from ..schedule.analysis import accesses, memref_of, written
 from .cpu import MOST_SUMS, accumulators, bytes_per_cycle, divisors
@@ -68,31 +67,26 @@ class WinogradStages:
     products: Stage
     results: Stage
     output: Stage
-    tile: int
-    """The m of F(m x m, 3 x 3)."""
 
     @staticmethod
     def of(kernel: NaiveKernel) -> WinogradStages | NotApplicable:
         """Return the stages that the lowering of such a convolution states."""
-        reason = NotApplicable("it is no product between two transforms of tiles")
-        kinds = [bool(stage.reduce) for stage in kernel.producers]
-        if kinds != [False, True, False] or len(kernel.main.loops) != 4:
-            return reason
-        tiles, products, results = kernel.producers
-        (found,) = written(results.block)
-        squares = {(m + KERNEL - 1) ** 2: m for m in (2, 4)}
-        (sums,) = written(products.block)
-        tile = squares.get(memref_of(sums).get_shape()[0])
-        if tile is None or memref_of(found).get_shape()[0] != tile**2:
-            return reason
-        if [len(stage.loops) for stage in kernel.producers] != [4, 6, 4]:
-            return reason
-        shape = WinogradStages(kernel, tiles, products, results, kernel.main, tile)
-        if not shape._reads_tiles(found):
-            return reason
+        stages = kernel.with_roles("winograd", ("tiles", "products", "results"))
+        if stages is None:
+            return NotApplicable("it is no product between two transforms of tiles")
+        tiles, products, results = stages
+        shape = WinogradStages(kernel, tiles, products, results, kernel.main)
+        if len(kernel.main.loops) != 4 or not shape._reads_tiles():
+            return NotApplicable("its result is not read at the positions of its tiles")
         return shape if shape.widths else NotApplicable("no vector divides its channels")
 
-    def _reads_tiles(self, results: object) -> bool:
+    @cached_property
+    def tile(self) -> int:
+        """The m of F(m x m, 3 x 3)."""
+        (results,) = written(self.results.block)
+        return isqrt(memref_of(results).get_shape()[0])
+
+    def _reads_tiles(self) -> bool:
         """Return whether the output reads the results at its own position."""
         n, o, h, w = (AffineExpr.dimension(i) for i in range(4))
         expected = (n, h // self.tile, w // self.tile, o)
@@ -123,7 +117,7 @@ class WinogradStages:
     @property
     def elements(self) -> int:
         """Elements of a tile."""
-        return (self.tile + KERNEL - 1) ** 2
+        return self.products.block.iter_extents[0]
 
     @property
     def widths(self) -> tuple[int, ...]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 from xdsl.parser import Parser
 
 from clopt.context import CloptContext, explanations_of
@@ -13,6 +13,7 @@ from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
 from clopt.passes.tir.apply_plan import TIRApplyPlanPass
 from clopt.passes.tir.choose_plan import TIRChoosePlanPass
+from clopt.passes.tir.plan_file import kernel_key
 from clopt.passes.tir.rules import RULES
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import default_plan, first_fit, plan_of, space_of
@@ -32,13 +33,25 @@ GIVEN = """#tir.plan<"register-tile", 3, {local_size = [1, 1, 1], col = 1, width
   constants = "plain"}>"""
 
 
+ATTENTION = """
+!x = tensor<2x9x8xf32>
+func.func @main(%q: !x, %k: !x, %v: !x) -> !x {
+  %y = nn.fused %q, %k, %v : (!x, !x, !x) -> !x {
+  ^bb0(%a: !x, %b: !x, %c: !x):
+    %s = nn.attention_scores %a, %b : (!x, !x) -> tensor<2x9x9xf32>
+    %z = nn.attention %s, %c : (tensor<2x9x9xf32>, !x) -> !x
+    nn.yield %z : !x
+  }
+  func.return %y : !x
+}
+"""
 SMALL_PRODUCT = """#tir.plan<"gpu-matmul", 2, {group = [8, 8], rows = 2, cols = 4, vectors = 1,
   spread = "item", depth = 8, panels = "plain", load = 1, prefetch = 0}>"""
 
 
-def lowered(target: str = "pocl") -> tuple[ModuleOp, CloptContext, tir.FuncOp]:
+def lowered(target: str = "pocl", text: str = MATMUL) -> tuple[ModuleOp, CloptContext, tir.FuncOp]:
     ctx = CloptContext()
-    module = Parser(ctx, MATMUL).parse_module()
+    module = Parser(ctx, text).parse_module()
     cl.set_target(module, load_target(target))
     for each in (NNFusePass(), NNToCLPass(), NNToTIRPass()):
         each.apply(ctx, module)
@@ -159,3 +172,14 @@ def test_points_of_a_space_are_points_of_it() -> None:
     assert len({str(plan_of(fit.rule, point)) for point in points}) == 500
     assert all(fit.space.fault(point) is None for point in points)
     assert fit.space.fault(Params({})) is not None
+
+
+def test_attention_is_what_its_lowering_states() -> None:
+    """The roles of stages choose the rule; they are no part of what a kernel computes."""
+    _, _, kernel = lowered(text=ATTENTION)
+    target, key = load_target("pocl"), kernel_key(kernel)
+    assert default_plan(kernel, target).data.rule == "attention"
+    assert kernel.roles is not None
+    kernel.roles = DictionaryAttr(dict(list(kernel.roles.data.items())[1:]))
+    assert default_plan(kernel, target).data.rule != "attention"
+    assert kernel_key(kernel) == key
