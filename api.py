@@ -66,7 +66,7 @@ def compile(
     fallback: bool = False,
     accelerators: Mapping[str, str] | None = None,
     weights: Weights | None = None,
-    explain: bool = False,
+    explain: bool | str = False,
     use_cache: bool = True,
     **facts: Fact,
 ) -> CompiledModel:
@@ -80,7 +80,8 @@ def compile(
 
     `dims` binds symbolic dimensions by name; `weights` belong to a module that is not from ONNX.
     `use_cache` keeps built kernels and compiled models on disk for the next process. With `explain`
-    a table on stderr says which layout each value has, and why.
+    a table on stderr says which layout each value has, and why; with `explain="report"`
+    `CompiledModel.report` shows that, and the plan of each kernel.
 
     `precision` is that of the floats inside of an f32 network, whose inputs and outputs stay f32:
     "f16-storage" stores values and weights as half and computes in float, "f16" also lets

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import fields, replace
 from inspect import signature
 from os import PathLike
@@ -31,7 +32,7 @@ from .messages.arguments import check_keywords, check_type, checked_dims
 from .messages.sentences import reason_of
 from .messages.source import Source, SourceModule
 from .messages.stages import stage
-from .options import CompileOptions, Place, Quantization
+from .options import REPORT, CompileOptions, Place, Quantization
 from .targets import TargetChoice, change_facts, fact_types, needs_shifts, with_facts
 from .universe import frontend
 from .weights import Weights
@@ -39,6 +40,7 @@ from .weights import Weights
 if TYPE_CHECKING:
     from .frontends.onnx.importer import ModelProto
     from .passes.pipelines import Tuning
+    from .reports.decisions import Decisions
     from .reports.quantization import QuantizationReport
 
 _log = logging.getLogger(__name__)
@@ -66,7 +68,7 @@ def compile_model(
     kernels = module.clone() if options.fallback else None
     device = place.device if isinstance(place.device, Device) else None
     tuned = tuning_for(model, options.tuning, device)
-    _lower(module, ctx, options, tuned)
+    decisions = _lower(module, ctx, options, tuned)
     alternatives = [Plan(module)]
     if kernels is not None and (names := optional_accelerators(program_of(module))):
         set_target(kernels, change_facts(target_of(kernels), dict.fromkeys(names, "off")))
@@ -77,6 +79,7 @@ def compile_model(
     weights = ctx.weights.subset(key for key in ctx.weights.keys() if key in keys)
     compiled = make_model(alternatives, weights, options.accelerators, place, use_cache)
     compiled.quantization = report
+    compiled.decisions = decisions
     return compiled
 
 
@@ -101,6 +104,8 @@ def _check(options: CompileOptions) -> None:
     check_type("memory_limit", options.memory_limit, (int,), "a number of bytes")
     check_type("images", options.images, (list, tuple), "a list of names of inputs and outputs")
     check_keywords(options.facts, fact_types(), signature(compile).parameters, _FIELDS)
+    if options.explain not in (False, True, REPORT):
+        raise CloptError(f'explain is True, False or "{REPORT}", not {options.explain!r}.')
     if options.precision not in PRECISIONS:
         raise CloptError(f'precision is one of {", ".join(PRECISIONS)}, not "{options.precision}".')
 
@@ -252,8 +257,11 @@ def _lower(
     ctx: CloptContext,
     options: CompileOptions,
     tuning: Tuning,
-) -> None:
-    """Lower `module` to one queue program, unless it is one."""
+) -> Decisions | None:
+    """Lower `module` to one queue program, unless it is one.
+
+    Return the choices of the passes if a report is to show them.
+    """
     if any(isinstance(op, ProgramOp) for op in module.body.block.ops):
         if options.memory_limit is not None:
             raise CloptError("memory_limit is for networks; the memory of a program is planned.")
@@ -261,20 +269,28 @@ def _lower(
             module.verify()  # for this target: the module may come from another
         except VerifyException as error:
             raise CloptError(f"{str(error).splitlines()[0]}.") from error
-        return
+        return None
     networks = nn.networks_of(module)
     if not networks:
         raise CloptError("the module holds no network, which is a func.func of nn operations.")
     from .passes.pipelines import run_pipeline
 
-    with explaining(ctx), stage(_log, "lowering the network"):
+    collector = None
+    if options.explain == REPORT:
+        from .reports.decisions import Collector
+
+        collector = Collector(module)
+    shown = explaining(ctx) if collector is None else nullcontext()
+    with shown, stage(_log, "lowering the network"):
         run_pipeline(
             ctx,
             module,
             "opencl",
+            collector,
             precision=options.precision,
-            explain=options.explain,
+            explain=bool(options.explain),
             plans=None if options.plans is None else str(options.plans),
             tuning=tuning,
             memory_limit=options.memory_limit,
         )
+    return None if collector is None else collector.decisions(module, ctx.explanations)

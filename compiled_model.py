@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from .description import Description
     from .dialects.cl import ProgramOp
     from .options import Origin, Place
+    from .reports.decisions import Decisions
     from .reports.memory import MemoryReport
     from .reports.profile import Profile
     from .reports.quantization import QuantizationReport
@@ -53,6 +54,8 @@ class CompiledModel:
         """The errors of values in int8, if `compile` was asked for them."""
         self.origin: Origin | None = None
         """How `compile` or `load` was asked for the device, if one of them made this."""
+        self.decisions: Decisions | None = None
+        """The choices of the passes, if `compile` was asked for them by `explain="report"`."""
         self._make_executable = make_executable
         self._refusal: str | None = None
 
@@ -162,6 +165,34 @@ class CompiledModel:
         from .reports.memory import memory_report
 
         return memory_report(self.program, target_of(module_of(self.program)))
+
+    def report(
+        self,
+        path: str | Path | None = None,
+        *,
+        profile: Profile | None = None,
+        title: str | None = None,
+    ) -> str:
+        """Return a page about the model as HTML, and write it to `path` if that is given.
+
+        It shows the commands as a graph, the plan of the memory, and each kernel with its source;
+        with `profile`, the result of `profile()`, also where the time goes. Compile with
+        `explain="report"` for the layouts, the plans and the reasons. One file, which needs no
+        network and no other file.
+        """
+        from .files.writing import write_atomically
+        from .reports.page import ReportedModel, page
+
+        check_type("path", path, (str, PathLike), "the path of an .html file")
+        # A profile is of the plan that runs.
+        model = self if profile is None else self._running
+        device = "" if profile is None else self.device_name
+        name = title or f"{self.program.sym_name.data} for {self.target_name}"
+        facts = (model.describe(), model.memory, model.decisions, profile, device)
+        text = page(ReportedModel(name, *facts))
+        if path is not None:
+            write_atomically(Path(path), text.encode(), mode=0o666)
+        return text
 
     @property
     def device_name(self) -> str:

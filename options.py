@@ -34,6 +34,9 @@ DeviceChoice: TypeAlias = str | int | Device
 
 FORMS = ("int8", "int8-per-channel")
 
+REPORT = "report"
+"""The value of `explain` that keeps the choices of the passes for a report."""
+
 
 @dataclass(frozen=True)
 class Place:
@@ -181,7 +184,8 @@ class CompileOptions:
     fallback: bool = False
     accelerators: Mapping[str, str] = field(default_factory=dict[str, str])
     weights: Weights | None = None
-    explain: bool = False
+    explain: bool | str = False
+    """True prints tables on stderr; "report" keeps all choices for `CompiledModel.report`."""
     facts: Mapping[str, Fact] = field(default_factory=dict[str, "Fact"])
 
     def key(self) -> str | None:

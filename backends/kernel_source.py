@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 from enum import Enum
 from functools import lru_cache
 
@@ -74,7 +75,8 @@ def standard_of(source: str) -> str:
     return "CL3.0" if Feature.DOTS in features_of(source) else "CL1.2"
 
 
-def split_kernels(source: str) -> dict[str, str]:
+@lru_cache(maxsize=4)
+def split_kernels(source: str) -> Mapping[str, str]:
     """Return the text of each kernel of a source that we printed, by name.
 
     Each text contains the directives, and the functions that the kernel calls. The result is empty

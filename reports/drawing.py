@@ -37,7 +37,7 @@ class Box:
 
 @dataclass(frozen=True)
 class Stroke:
-    """A horizontal or vertical line."""
+    """A line."""
 
     x1: float
     y1: float

@@ -29,10 +29,11 @@ from .console import (
     writing,
 )
 from .json_output import VERSION, json_option, print_json
-from .memory_report.files import check_path, write_report
+from .memory_report import files as memory_files
 from .memory_report.table import memory_table
 from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
 from .quantization_table import quantization_table
+from .report_file import check_report_path, write_report
 from .tables import table, terminal
 
 EXAMPLES = """\
@@ -41,6 +42,7 @@ clopt-compile model.onnx --target adreno-740 texture=prefer --explain -o folder
 clopt-compile model.onnx --target adreno-740 --emit=c --name net -o folder
 clopt-compile model.onnx --quantize int8 --calibrate data.npz -o folder
 clopt-compile model.onnx --memory-report memory.html -o folder
+clopt-compile model.onnx --target adreno-740 --report report.html -o folder
 """
 
 _MANIFESTS = {
@@ -141,7 +143,8 @@ def run(options: argparse.Namespace) -> None:
     source, folder = ModelSource.of(options.model), Path(options.output)
     if options.memory_report:
         # Before compiling, which may take long.
-        check_path(options.memory_report)
+        memory_files.check_path(options.memory_report)
+    check_report_path(options.report)
     if source.kind is Kind.Folder:
         raise CloptError(f"{source.name}: this is a folder; name an .onnx or .mlir file.")
     name = _library_name(options, source)
@@ -173,8 +176,11 @@ def run(options: argparse.Namespace) -> None:
     if options.memory_report:
         console.print(memory_table(model.memory))
         title = f"{source.stem} for {target_of(model.module).name}"
-        write_report(model.memory, title, options.memory_report)
+        memory_files.write_report(model.memory, title, options.memory_report)
         _note_report(options, options.memory_report)
+    if options.report:
+        write_report(options.report, model, source)
+        _note_report(options, options.report)
     if options.json:
         print_json(_facts(options, source, model, seconds))
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from enum import Enum
@@ -14,6 +15,7 @@ from .. import api
 from ..errors import CloptError
 from ..formats import format_of
 from ..messages.open_dimensions import OpenDimensionsError
+from ..options import REPORT
 from ..weights import Weights
 from .console import (
     MEMORY_LIMIT,
@@ -75,6 +77,15 @@ COMPILE_OPTIONS: Options = [
             "metavar": "NAME",
             "help": "the application gives this input or output as an image of RGBA texels, as a "
             "camera does; on targets with texture=prefer or auto (repeatable)",
+        },
+    ),
+    (
+        ("--report",),
+        {
+            "metavar": "FILE",
+            "type": Path,
+            "help": "write a page about the model, one .html file that needs no network: its "
+            "commands as a graph, layouts and plans with reasons, memory, the kernels' source",
         },
     ),
     (
@@ -161,7 +172,7 @@ def compile_model(
             device=options.device,
             weights=Weights.load(options.weights) if options.weights else None,
             precision=options.precision,
-            explain=options.explain,
+            explain=REPORT if options.report else options.explain,
             plans=options.plans,
             tuning=options.tuning,
             memory_limit=parse_bytes("--memory-limit", options.memory_limit),
@@ -177,4 +188,6 @@ def compile_model(
                 raise
             model = compile_with(dims={**dims, **found})
     print_remarks(model.remarks)
+    if options.report and options.explain and model.decisions is not None:
+        print(*model.decisions.explanations, sep="\n", file=sys.stderr)
     return model

@@ -27,6 +27,7 @@ from .logs import progress
 from .models import Kind, ModelSource, compile_model
 from .option_values import parse_accelerators
 from .outputs import check_output, write_outputs
+from .report_file import check_report_path, write_report
 from .run_options import PROFILE_RUNS, WARM_UP, parse
 from .tables import table, terminal
 from .timing import print_timing, timed, timing_facts
@@ -158,6 +159,8 @@ def _profile(
         print_profile(console, profile)
     if options.trace:
         write_user_file(options.trace, trace_text(profile, f"{source.stem}, {model.device_name}"))
+    if options.report:
+        write_report(options.report, model, source, profile)
     return profile_facts(profile)
 
 
@@ -216,6 +219,7 @@ def run(options: argparse.Namespace) -> None:
     if options.calibrate:
         return _calibrate(console, options.device)
     scaling = ImageScaling(parse_numbers(options.mean), parse_numbers(options.std))
+    check_report_path(options.report)
     source = ModelSource.of(options.model)
     if options.check:
         return _check(options, source)
@@ -252,7 +256,7 @@ def run(options: argparse.Namespace) -> None:
     figures: dict[str, object] = {}
     if options.time or options.duration:
         figures |= _time(console, options, model, inputs)
-    if options.profile or options.trace:
+    if options.profile or options.trace or options.report:
         figures |= _profile(console, options, source, model, inputs)
     wrong: str | None = None
     if options.compare:

@@ -17,6 +17,7 @@ clopt-run model.onnx --input image=cat.png -o out.npz
 clopt-run model.onnx --device pocl --precision f16 --compare onnxruntime
 clopt-run model.onnx --target texture=prefer --time 20
 clopt-run model.onnx --profile --trace trace.json  where does the time go?
+clopt-run model.onnx --report report.html          all about it on one page, with its profile
 clopt-run folder                                   a model that clopt-compile wrote
 clopt-run --calibrate --device pocl                measure this CPU again
 """
@@ -172,6 +173,8 @@ def parse(args: Sequence[str] | None) -> argparse.Namespace:
     if options.json and not any(vars(options)[name] for name in results):
         flags = [f"--{name.replace('_', '-')}" for name in results]
         parser.error(f"--json goes with {', '.join(flags[:-1])} or {flags[-1]}")
+    if options.report and (options.check or options.debug_accuracy or options.nan):
+        parser.error("--report goes with a run, not with --check, --debug-accuracy or --nan")
     if options.json and options.print:
         parser.error("--json and --print both write to stdout; choose one")
     if options.time is not None and options.time < 1:

@@ -16,7 +16,7 @@ Content: TypeAlias = "str | int | Iterable[Content] | None"
 
 Attribute: TypeAlias = str | int | bool | None
 
-_EMPTY = ("br", "circle", "input", "line", "meta")
+_EMPTY = ("circle", "input", "line")
 
 
 def element(name: str, *content: Content, **attributes: Attribute) -> Html:
@@ -25,8 +25,8 @@ def element(name: str, *content: Content, **attributes: Attribute) -> Html:
     An attribute that Python reserves has an underscore behind it, `class_="n"`, and underscores
     stand for hyphens, `data_n=3`. True gives an attribute no value; None and False leave it out.
     """
-    start = f"<{name}{''.join(map(_attribute, attributes, attributes.values()))}>"
-    return Html(start if name in _EMPTY else f"{start}{html_of(content)}</{name}>")
+    start = f"<{name}{''.join(map(_attribute, attributes, attributes.values()))}"
+    return Html(f"{start}/>" if name in _EMPTY else f"{start}>{html_of(content)}</{name}>")
 
 
 def raw(text: str) -> Html:

@@ -19,21 +19,27 @@ _COLUMNS = (
 def page(report: MemoryReport, title: str) -> str:
     """Return the page: summary, picture and a table of all intermediates to sort and to search."""
     heading = element("h1", f"{title}: memory on the device")
-    return document(f"{title}: memory", heading, memory_section(report, title))
+    return document(f"{title}: memory", heading, memory_section(report, title, is_folded=False))
 
 
-def memory_section(report: MemoryReport, title: str) -> Html:
-    """Return the content of the page without its heading."""
-    rows = element("table", map(_line, summary(report)), class_="sizes")
-    marks = [{"data_box": f"t{i}"} for i in range(len(report.rows))]
+def memory_section(report: MemoryReport, title: str, is_folded: bool = True) -> Html:
+    """Return the content of the page without its heading; the table may be folded."""
+    rows = element("table", map(_line, summary(report)), class_="figures")
+    marks = [
+        {"data_box": f"t{i}"} if row.arena is not None else {} for i, row in enumerate(report.rows)
+    ]
     return element(
         "div",
         rows,
         element("h3", "Where and when"),
         element("div", _drawn(report, title), class_="wide"),
-        element("h3", "Intermediates"),
-        search_box("tensors", "part of a node, kernel, type or kind"),
-        table(_COLUMNS, map(_row, report.rows), "tensors", marks),
+        element(
+            "details",
+            element("summary", element("h3", f"{len(report.rows)} intermediates")),
+            search_box("tensors", "part of a node, kernel, type or kind"),
+            table(_COLUMNS, map(_row, report.rows), "tensors", marks),
+            open=not is_folded,
+        ),
         class_="memory",
     )
 

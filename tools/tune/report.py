@@ -10,6 +10,7 @@ from ...tuning import records
 from ...tuning.history import histories
 from ...tuning.places import SUFFIX
 from ..console import Options, make_parser, print_remarks, write_user_file
+from ..report_file import check_report_path
 from ..tables import terminal
 from ..tune_report.page import page
 
@@ -35,8 +36,7 @@ OPTIONS: Options = [
 def main(args: Sequence[str]) -> None:
     """Run the command."""
     options = make_parser("clopt-tune report", __doc__, EXAMPLES, OPTIONS).parse_args(args)
-    if options.output.suffix != ".html":
-        raise CloptError(f"{options.output}: a report is an .html file; give it such a suffix.")
+    check_report_path(options.output)
     found = records.read(options.databases)
     print_remarks(found.remarks)
     searches = histories(found.records)

@@ -11,10 +11,10 @@ from pathlib import Path
 import clopt
 from clopt.backends.pyopencl_runtime import Runnable
 from clopt.backends.saved_model import load_model
-from clopt.compiled_model import ModuleContents
 from clopt.context import CloptContext
 from clopt.errors import CloptError
 from clopt.messages.source import Source, SourceModule
+from clopt.model_contents import ModuleContents
 from support.limits import OutOfTime, bounded
 
 TARGETS = ("pocl", "adreno-740 texture=prefer", "generic")

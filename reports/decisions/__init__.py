@@ -1,0 +1,8 @@
+"""The compiler's choices for one model: which command computes which nodes, in which layout."""
+
+from __future__ import annotations
+
+from .collector import Collector
+from .values import Decisions, Node, Region, Tensor
+
+__all__ = ["Collector", "Decisions", "Node", "Region", "Tensor"]

@@ -1,0 +1,167 @@
+"""Collects the choices of a compilation between its passes."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Operation, SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects import cl, nn, tir
+from ...messages.explanations import ExplainedPlan, Explanation
+from ...passes.locations import node_name
+from ...passes.nn.layout.candidates import is_texture
+from ...passes.nn.layout.explain import layout_text
+from ...passes.nn.offload.partition import operation_text
+from ...passes.nn.to_cl import NNToCLPass
+from ...passes.tir.choose_plan import TIRChoosePlanPass
+from ...passes.tir.join_kernels import TIRJoinKernelsPass
+from ...passes.tir.rules.explain import explain_plan
+from ...passes.tir.rules.stages import is_naive
+from .values import Decisions, Node, Region, Tensor
+
+
+class Collector:
+    """A callback for the pipeline `opencl`, which sees the module between two passes.
+
+    Where passes run again, as for a limit on memory, the last run counts.
+    """
+
+    def __init__(self, module: ModuleOp) -> None:
+        """`module` is the network as imported."""
+        self._nodes = tuple(map(_node, _operations(module)))
+        self._pending: list[_Pending] = []
+        self._regions: list[Region] = []
+        self._plans: dict[str, ExplainedPlan] = {}
+        self._writers: dict[SSAValue, int] = {}
+        self._readers: defaultdict[int, list[int]] = defaultdict(list)
+        self._commands: dict[cl.Command, tuple[int, ...]] = {}
+
+    def __call__(
+        self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None
+    ) -> None:
+        if isinstance(following, NNToCLPass):
+            self._pending, self._plans = list(map(_Pending, _groups(module))), {}
+        match previous:
+            case NNToCLPass():
+                self._match(module)
+            case TIRChoosePlanPass():
+                self._explain_plans(module)
+            case TIRJoinKernelsPass():
+                self._note_commands(module)
+            case _:
+                pass
+
+    def decisions(self, module: ModuleOp, explanations: Sequence[Explanation]) -> Decisions:
+        """Return what was chosen for the finished `module`."""
+        programs = [op for op in module.ops if isinstance(op, cl.ProgramOp)]
+        commands = [self._commands.get(op, ()) for each in programs for op in cl.enqueued(each)]
+        regions = tuple(self._regions)
+        return Decisions(self._nodes, regions, tuple(commands), explanations, self._plans)
+
+    def _match(self, module: ModuleOp) -> None:
+        """Find the launch of each region; they come in the same order, and some have none."""
+        self._regions, self._writers = [each.region for each in self._pending], {}
+        self._readers.clear()
+        first = 0
+        for launch in _launches(module):
+            rest = range(first, len(self._pending))
+            number = next((i for i in rest if self._pending[i].is_computed_by(launch)), None)
+            if number is not None:
+                first, region = number + 1, self._regions[number]
+                self._regions[number] = replace(region, kernel=launch.kernel_name)
+                count = len(region.results)
+                for value in list(launch.args)[:-count]:
+                    if value in self._writers:
+                        self._readers[self._writers[value]].append(number)
+                self._writers |= dict.fromkeys(list(launch.args)[-count:], number)
+
+    def _explain_plans(self, module: ModuleOp) -> None:
+        target = cl.target_of(module)
+        for kernel in (op for op in module.ops if isinstance(op, tir.FuncOp)):
+            if kernel.plan is not None and kernel.global_size is None and is_naive(kernel):
+                plan = explain_plan(kernel, kernel.plan.data, target)
+                self._plans[kernel.sym_name.data] = plan
+
+    def _note_commands(self, module: ModuleOp) -> None:
+        """Note what each launch computes, by the memory that it writes; that is not placed yet."""
+        kernels = cl.kernels_of(module)
+        self._commands = {}
+        for launch in _launches(module):
+            args = list(launch.args)
+            written = (args[i] for i in sorted(kernels[launch.kernel_name].outputs))
+            numbers = (self._writers[value] for value in written if value in self._writers)
+            self._commands[launch] = tuple(dict.fromkeys(numbers))
+        self._note_handed_over()
+
+    def _note_handed_over(self) -> None:
+        """Give a region whose result is in no memory any more to the launches of its readers."""
+        known = {number for numbers in self._commands.values() for number in numbers}
+        for number, region in reversed([*enumerate(self._regions)]):
+            if region.kernel and number not in known:
+                for launch, numbers in self._commands.items():
+                    if not set(self._readers[number]).isdisjoint(numbers):
+                        self._commands[launch] = (number, *numbers)
+
+
+class _Pending:
+    """A region of the network whose kernel is not known yet."""
+
+    def __init__(self, op: nn.FusedOp | nn.RelayoutOp) -> None:
+        self.location = op.location
+        self.types = [nn.buffer_type(nn.tensor_type(value)) for value in op.results]
+        nodes = [op] if isinstance(op, nn.RelayoutOp) else _inner(op)
+        self.region = Region(tuple(map(_node, nodes)), tuple(map(_tensor, op.results)))
+
+    def is_computed_by(self, launch: cl.EnqueueKernelOp) -> bool:
+        """Return whether a launch has the node and writes the types of this region."""
+        written = [value.type for value in launch.args][-len(self.types) :]
+        return launch.location == self.location and written == self.types
+
+
+def _operations(module: ModuleOp) -> Iterator[Operation]:
+    """Yield the operations of networks that compute something."""
+    for network in nn.networks_of(module):
+        for op in network.body.block.ops:
+            if not isinstance(op, nn.ConstantOp | func.ReturnOp):
+                yield op
+
+
+def _groups(module: ModuleOp) -> Iterator[nn.FusedOp | nn.RelayoutOp]:
+    """Yield what `nn-to-cl` may turn into kernels: regions, and copies of values to a layout."""
+    for op in _operations(module):
+        if isinstance(op, nn.FusedOp):
+            yield op
+        elif isinstance(op, nn.RelayoutOp) and not isinstance(op.x.owner, nn.ConstantOp):
+            yield op
+
+
+def _inner(fused: nn.FusedOp) -> list[Operation]:
+    return [op for op in fused.body.block.ops if not isinstance(op, nn.YieldOp | nn.ConstantOp)]
+
+
+def _launches(module: ModuleOp) -> Iterator[cl.EnqueueKernelOp]:
+    for program in (op for op in module.ops if isinstance(op, cl.ProgramOp)):
+        for op in cl.enqueued(program):
+            if isinstance(op, cl.EnqueueKernelOp):
+                yield op
+
+
+def _node(op: Operation) -> Node:
+    return Node(node_name(op), operation_text(op))
+
+
+def _tensor(value: SSAValue) -> Tensor:
+    type_, layout = nn.tensor_type(value), nn.layout_of(value)
+    physical = nn.buffer_type(type_).get_shape()
+    return Tensor(
+        tuple(nn.shape_of(value)),
+        str(type_.element_type),
+        layout_text(layout),
+        is_texture(layout),
+        tuple(physical),
+    )

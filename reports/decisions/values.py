@@ -1,0 +1,67 @@
+"""The choices of a compilation, as data."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from ...messages.explanations import ExplainedPlan, Explanation
+
+
+@dataclass(frozen=True)
+class Node:
+    """A node of the model, as the importer or a pass names it."""
+
+    name: str
+    operation: str
+    """The operation of the network, such as `conv` or `unary relu`."""
+
+    @property
+    def label(self) -> str:
+        """The operation in short: `relu`."""
+        return self.operation.removeprefix("unary ").removeprefix("binary ")
+
+
+@dataclass(frozen=True)
+class Tensor:
+    """A value between kernels."""
+
+    shape: tuple[int, ...]
+    type: str
+    """The type of its elements, such as `f32`."""
+    layout: str
+    """How it lies in memory: `plain`, `1 by 4, image2d [3]`."""
+    is_texture: bool
+    physical: tuple[int, ...]
+    """The shape that kernels see, with the blocks of its layout."""
+
+    @property
+    def is_plain(self) -> bool:
+        """Whether its elements lie in memory in the order of the axes."""
+        return self.physical == self.shape and not self.is_texture
+
+
+@dataclass(frozen=True)
+class Region:
+    """A part of the network that became a kernel, or memory that another kernel writes."""
+
+    nodes: tuple[Node, ...]
+    results: tuple[Tensor, ...]
+    kernel: str = ""
+    """The kernel that computes it, by its name before launches were joined; empty if the region
+    only names a part of another value's memory."""
+
+
+@dataclass(frozen=True)
+class Decisions:
+    """What the passes chose for a model, and why."""
+
+    nodes: tuple[Node, ...]
+    """The nodes of the network as imported, without constants."""
+    regions: tuple[Region, ...]
+    commands: tuple[tuple[int, ...], ...]
+    """For each command of the program, the regions that it computes."""
+    explanations: Sequence[Explanation]
+    """Sentences and tables about accelerators and layouts."""
+    plans: Mapping[str, ExplainedPlan]
+    """The plan of each kernel by its name before launches were joined."""

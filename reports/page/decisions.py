@@ -1,0 +1,90 @@
+"""The section of the decisions: remarks, accelerators, layouts, and rules of kernels."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from ...messages.explanations import Choice, ExplainedTable, Explanation, is_numeric
+from ..html import Column, Content, Html, Number, element, search_box, table
+from .nodes import NO_DECISIONS
+from .reported_model import ReportedModel
+
+_TITLES = {
+    Choice.LAYOUTS: "Layouts",
+    Choice.TRANSFORMS: "Copies between layouts",
+    Choice.PARTITION: "Operations of an accelerator",
+    Choice.COSTS: "Graphs of an accelerator",
+}
+_MEANINGS = {
+    Choice.LAYOUTS: "The layout of each value, its cost by the model of the target, and the next "
+    "best one. All are chosen together: a layout that costs more here saves it elsewhere.",
+    Choice.TRANSFORMS: "Launches that only bring a value into another layout.",
+    Choice.PARTITION: "The command that computes each operation, or the reason why none does.",
+    Choice.COSTS: "What each graph costs, and what our kernels would cost in its place.",
+}
+
+
+def decisions_section(model: ReportedModel) -> Content:
+    """Return what the compiler decided for the whole model."""
+    decisions = model.decisions
+    explained = () if decisions is None else decisions.explanations
+    return [
+        _remarks(model),
+        _rules(model),
+        element("p", NO_DECISIONS, class_="quiet") if decisions is None else None,
+        [_explained(i, each) for i, each in enumerate(explained)],
+    ]
+
+
+def _remarks(model: ReportedModel) -> Html:
+    remarks = model.description.remarks
+    if not remarks:
+        return element("p", "No remarks: the compiler did all that it was asked for.")
+    return element("ul", [element("li", remark) for remark in remarks], class_="remarks")
+
+
+def _rules(model: ReportedModel) -> Content:
+    """Return how many kernels and launches each rule schedules."""
+    kernels = model.description.kernels
+    names = [model.rule_of(kernel) or "written by a pass or an accelerator" for kernel in kernels]
+    launches: Counter[str] = Counter()
+    for number, name in enumerate(names):
+        launches[name] += len(model.launches_of(number))
+    if not kernels:
+        return None
+    columns = (
+        Column("rule"),
+        Column("kernels", is_number=True),
+        Column("launches", is_number=True),
+    )
+    rows = [
+        [name, Number.of(names.count(name)), Number.of(count)]
+        for name, count in launches.most_common()
+    ]
+    meaning = "A rule decides how the loops of a kernel run on the device; each kernel has its own "
+    more = ("parameters, ", element("a", "in its row below", href="#kernels"), ".")
+    return [element("h3", "Rules"), element("p", meaning, *more), table(columns, rows)]
+
+
+def _explained(number: int, explained: Explanation) -> Content:
+    if not isinstance(explained, ExplainedTable):
+        return element("p", str(explained))
+    key = f"d{number}"
+    columns = [Column(name, is_numeric(name)) for name in explained.columns]
+    rows = [
+        [
+            _cell(cell) if column.is_number else cell
+            for cell, column in zip(row, columns, strict=True)
+        ]
+        for row in explained.rows
+    ]
+    summary = element("summary", element("h3", _TITLES[explained.choice]))
+    caption = f"{explained.title[:1].upper()}{explained.title[1:]}: {explained.caption}."
+    body = [search_box(key, "part of a row"), table(columns, rows, key)] if rows else None
+    meaning = element("p", _MEANINGS[explained.choice], class_="quiet")
+    return element("details", summary, element("p", caption), meaning, body, open=len(rows) < 16)
+
+
+def _cell(text: str) -> Number:
+    number = text.replace(",", "")
+    return Number(float(number) if number.replace(".", "", 1).isdigit() else None, text)

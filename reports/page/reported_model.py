@@ -1,0 +1,75 @@
+"""The model that a report is about, and what several sections need of it."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+from ...description import Description, KernelInfo, LaunchInfo
+from ...messages.explanations import ExplainedPlan
+from ..decisions import Decisions, Node, Region
+from ..memory import MemoryReport
+from ..profile import Profile
+from .flow import Step, steps_of
+
+
+@dataclass(frozen=True)
+class ReportedModel:
+    """A compiled model as plain data."""
+
+    title: str
+    description: Description
+    memory: MemoryReport
+    decisions: Decisions | None = None
+    """The choices of the compiler; None for a model that was loaded, or compiled without them."""
+    profile: Profile | None = None
+    """Times of the commands, if they were measured."""
+    device: str = ""
+    """The device that the times are of."""
+
+    @cached_property
+    def steps(self) -> Sequence[Step]:
+        """The inputs, the commands and the outputs of the program."""
+        return steps_of(self.description, self.decisions)
+
+    @cached_property
+    def accelerators(self) -> Sequence[str]:
+        """The accelerators that compute a part."""
+        return sorted({graph.accelerator for graph in self.description.graphs})
+
+    def launches_of(self, kernel: int) -> list[int]:
+        """Return the commands that launch a kernel."""
+        commands = enumerate(self.description.commands)
+        return [i for i, c in commands if isinstance(c, LaunchInfo) and c.kernel == kernel]
+
+    def regions_of(self, command: int) -> list[Region]:
+        """Return the parts of the network that a command computes, as far as they are known."""
+        if self.decisions is None or len(self.decisions.commands) != self._count:
+            return []
+        return [self.decisions.regions[i] for i in self.decisions.commands[command]]
+
+    def nodes_of(self, kernel: int) -> list[Node]:
+        """Return the nodes that the launches of a kernel compute, as far as they are known."""
+        regions = [r for command in self.launches_of(kernel) for r in self.regions_of(command)]
+        return [node for region in regions for node in region.nodes]
+
+    def plans_of(self, kernel: int) -> list[ExplainedPlan]:
+        """Return the explained plans of a kernel: of a joint one, those of its members."""
+        info = self.description.kernels[kernel]
+        if self.decisions is None:
+            return []
+        plans = self.decisions.plans
+        if info.name in plans:
+            return [plans[info.name]]
+        regions = [r for command in self.launches_of(kernel) for r in self.regions_of(command)]
+        names = dict.fromkeys(region.kernel for region in regions)
+        return [plans[name] for name in names if name in plans]
+
+    def rule_of(self, kernel: KernelInfo) -> str:
+        """Return the rule by which a kernel was scheduled; empty if it has no plan."""
+        return kernel.plan.partition('"')[2].partition('"')[0]
+
+    @property
+    def _count(self) -> int:
+        return len(self.description.commands)
