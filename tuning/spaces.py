@@ -11,10 +11,10 @@ from typing import Any
 from ..dialects import cl, tir
 from ..passes.tir.plan_parts import parts_of, with_parts
 from ..passes.tir.rules import rules
-from ..passes.tir.rules.fallback import FALLBACK
 from ..passes.tir.rules.naive_kernel import NaiveKernel
 from ..passes.tir.rules.plans import default_plan, plan_of
 from ..passes.tir.rules.rule import Rule
+from ..passes.tir.rules.shared.fallback import FALLBACK
 from ..passes.tir.rules.space import Domain, Params, Space, Value
 
 _DRAWS = 20

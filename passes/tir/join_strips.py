@@ -1,7 +1,7 @@
 """`tir-join-strips`: a product and the kernel before it become one, where that saves time on a CPU.
 
 A depthwise convolution writes a large result, which the 1x1 convolution behind it reads once. One
-kernel computes and multiplies it a strip at a time (`rules/strips.py`): its pieces stay in the
+kernel computes and multiplies it a strip at a time (`rules/cpu/strips.py`): its pieces stay in the
 caches, it needs no buffer, and there is a launch less.
 """
 
@@ -24,11 +24,11 @@ from ...dialects import cl, tir
 from ...dialects.remarks import add_remarks
 from ..free_names import free_name
 from ..launch_comments import with_launches, without_launches
+from .rules.cpu.strips import STRIPS
+from .rules.cpu.strips_model import StripsModel, may_be_strips
 from .rules.naive_kernel import NaiveKernel
 from .rules.space import Space
 from .rules.stages import is_naive
-from .rules.strips import STRIPS
-from .rules.strips_costs import StripsModel, may_be_strips
 from .schedule.analysis import blocks_in, memref_of
 from .tuned_joins import Pair, TunedJoins
 from .tuning_database import Device

@@ -14,9 +14,9 @@ from hashlib import sha256
 
 from ...dialects import cl, tir
 from .plan_file import kernel_key, plan_context, read_plan
+from .rules.cpu.strips_model import StripsModel
 from .rules.naive_kernel import NaiveKernel
 from .rules.plans import space_of
-from .rules.strips_costs import StripsModel
 from .schedule.errors import ScheduleError
 from .tuning_database import Device, Source, TuningDatabase, is_current, latest, sources, whose
 from .tuning_record import APART, JOINED, Record

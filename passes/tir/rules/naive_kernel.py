@@ -7,7 +7,7 @@ from functools import cached_property
 from typing import TypeVar, cast
 
 from ....dialects import tir
-from .contraction import Contraction, contraction_of
+from .shared.contraction import Contraction, contraction_of
 from .space import NotApplicable
 from .stages import Stage, main_output, stages_of
 

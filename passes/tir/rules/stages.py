@@ -25,7 +25,7 @@ from ....dialects.walking import operations_in
 from ..schedule import Schedule
 from ..schedule.analysis import accesses, memref_of, temporary, users, written
 from ..schedule.errors import refuse
-from .texel_views import ReshapedTexels, view_of
+from .shared.texel_views import ReshapedTexels, view_of
 
 Access = memref.LoadOp | memref.StoreOp
 

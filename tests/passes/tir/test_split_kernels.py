@@ -18,8 +18,8 @@ from clopt.dialects.cl.ops import byte_count
 from clopt.passes.tir.apply_plan import TIRApplyPlanPass
 from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
+from clopt.passes.tir.rules.shared.split_reduction import SPLIT_REDUCTION
 from clopt.passes.tir.rules.space import NotApplicable
-from clopt.passes.tir.rules.split_reduction import SPLIT_REDUCTION
 from clopt.passes.tir.schedule import ScheduleError
 from clopt.passes.tir.split_kernels import TIRSplitKernelsPass
 from clopt.targets import TargetChoice

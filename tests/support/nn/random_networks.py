@@ -26,24 +26,26 @@ from support.nn.random_network import (
 )
 
 TARGETS = st.one_of(
-    st.builds(
-        cl.Target,
-        vector_width=st.sampled_from([2, 4, 8]),
-        vector_registers=st.sampled_from([6, 8, 16]),
-        compute_units=st.sampled_from([1, 4]),
-        l1_cache_bytes=st.sampled_from([64, 32768]),
-        l2_cache_bytes=st.sampled_from([64, 524288]),
+    st.fixed_dictionaries(
+        {
+            "vector_width": st.sampled_from([2, 4, 8]),
+            "vector_registers": st.sampled_from([6, 8, 16]),
+            "compute_units": st.sampled_from([1, 4]),
+            "l1_cache_bytes": st.sampled_from([64, 32768]),
+            "l2_cache_bytes": st.sampled_from([64, 524288]),
+        }
     ),
-    st.builds(
-        cl.Target,
-        device_type=st.just("gpu"),
-        vector_width=st.just(4),
-        register_rows=st.sampled_from([1, 2, 4]),
-        register_cols=st.sampled_from([1, 2, 4]),
-        compute_units=st.sampled_from([1, 16]),
-        max_work_group_size=st.just(256),
+    st.fixed_dictionaries(
+        {
+            "device_type": st.just("gpu"),
+            "vector_width": st.just(4),
+            "register_rows": st.sampled_from([1, 2, 4]),
+            "register_cols": st.sampled_from([1, 2, 4]),
+            "compute_units": st.sampled_from([1, 16]),
+            "max_work_group_size": st.just(256),
+        }
     ),
-)
+).map(lambda facts: cl.Target().with_facts(facts))
 
 
 def convolution(net: Network) -> ModuleOp:

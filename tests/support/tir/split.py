@@ -13,8 +13,8 @@ from clopt.passes.nn.mixed_precision import NNMixedPrecisionPass
 from clopt.passes.pipelines import run_pipeline
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import plan_of
+from clopt.passes.tir.rules.shared.split_reduction import SPLIT_REDUCTION
 from clopt.passes.tir.rules.space import Params, Space
-from clopt.passes.tir.rules.split_reduction import SPLIT_REDUCTION
 from clopt.targets import TargetChoice
 
 

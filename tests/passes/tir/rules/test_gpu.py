@@ -12,7 +12,7 @@ from clopt.dialects import tir
 from clopt.dialects.cl import Target, set_target
 from clopt.passes.pipelines import run_pipeline
 from clopt.passes.tir.lower_blocks import lower_blocks
-from clopt.passes.tir.rules.gpu_matmul import GPU_MATMUL
+from clopt.passes.tir.rules.gpu.matmul import GPU_MATMUL
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import plan_of, planned
 from clopt.passes.tir.rules.space import Params, Space, Value

@@ -8,7 +8,7 @@ import pytest
 from clopt.dialects import cl, tir
 from clopt.passes.tir.lower_blocks import lower_blocks
 from clopt.passes.tir.lower_textures import lower_textures
-from clopt.passes.tir.rules.group_reduction import GROUP_REDUCTION
+from clopt.passes.tir.rules.gpu.group_reduction import GROUP_REDUCTION
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.space import Space
 from clopt.passes.tir.schedule import Schedule

@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 
 from clopt.dialects import tir
-from clopt.passes.tir.rules.grid import MOST_PRIVATE
+from clopt.passes.tir.rules.cpu.register_tile import REGISTER_TILE
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import plan_of, planned
-from clopt.passes.tir.rules.register_tile import REGISTER_TILE
+from clopt.passes.tir.rules.shared.grid import MOST_PRIVATE
 from clopt.passes.tir.rules.space import Params, Space, Value
 from clopt.targets import load_target
 from support.tir import interpreter

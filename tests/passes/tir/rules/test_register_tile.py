@@ -12,10 +12,14 @@ from xdsl.ir import Block, Operation
 
 from clopt.dialects import cl, nn, tir
 from clopt.passes.nn.lowering import LOWERINGS, KernelBuilder
-from clopt.passes.tir.rules.contraction import is_packed
+from clopt.passes.tir.rules.cpu.register_tile_model import (
+    RegisterTile,
+    RegisterTileModel,
+    candidates,
+)
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import default_plan
-from clopt.passes.tir.rules.register_tile_costs import RegisterTile, RegisterTileModel, candidates
+from clopt.passes.tir.rules.shared.contraction import is_packed
 from clopt.targets import load_target
 from support import effort
 from support.tir.plans import schedule_kernel

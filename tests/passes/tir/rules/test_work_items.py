@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from clopt.passes.tir.rules.work_items import Shapes
+from clopt.passes.tir.rules.texels.work_items import Shapes
 from clopt.targets import load_target
 
 ADRENO = load_target("adreno-740")

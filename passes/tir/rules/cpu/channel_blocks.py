@@ -1,0 +1,122 @@
+"""Reductions to values in blocks of channels on a CPU: convolutions and pools.
+
+A work-item computes some blocks of channels at some columns of a row, a vector of accumulators for
+each. In a convolution each element of the operand is multiplied by vectors of weights, so nothing
+is gathered, and borders need no copy: they are tests of scalars, which the loop over the channels
+of a block leaves outside. The form is that of Georganas et al. ("Anatomy of High-Performance Deep
+Learning Convolutions on SIMD Architectures", 2018).
+"""
+
+from __future__ import annotations
+
+from .....dialects import cl, tir
+from ...schedule import Schedule
+from ..naive_kernel import NaiveKernel, whole_contraction
+from ..rule import Needs, Rule
+from ..shared.grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_sizes
+from ..space import Choice, Domains, NotApplicable, Params, Permutation, Space, number, numbers
+from .channel_tiles import BlockedReduction, ChannelTile, ChannelTileModel, reduce_in_tiles
+from .streams import AHEAD, AHEAD_DOMAIN, ahead, fetch_ahead, stream_bytes
+
+PARAMETERS = (
+    LOCAL_SIZE,
+    number("blocks", "blocks of channels of a tile"),
+    number("columns", "columns of a tile"),
+    number("chunk", "tiles of a row that a work-item computes"),
+    number("window", "innermost loops of the window that are unrolled"),
+    numbers("order", "the variables as work-items run through them"),
+    AHEAD,
+)
+
+
+def _structure(kernel: NaiveKernel) -> BlockedReduction | NotApplicable:
+    contraction = kernel.once(whole_contraction)
+    if isinstance(contraction, NotApplicable):
+        return contraction
+    return BlockedReduction.of(contraction)
+
+
+def _domains(shape: BlockedReduction, target: cl.Target) -> Domains:
+    def chunk(params: Params) -> Choice:
+        return Choice(shape.chunks(_tile(params)))
+
+    def window(params: Params) -> Choice:
+        counts = range(len(shape.window) + 1)
+        return Choice(tuple(n for n in counts if shape.has_room(_tile(params), n)))
+
+    return {
+        LOCAL_SIZE.name: local_sizes(target),
+        "blocks": shape.most_blocks(),
+        "columns": lambda params: shape.most_columns(params.number("blocks")),
+        "chunk": chunk,
+        "window": window,
+        "order": Permutation(len(shape.extents)),
+        AHEAD.name: AHEAD_DOMAIN,
+    }
+
+
+def _tile(params: Params) -> ChannelTile:
+    return ChannelTile(params.number("blocks"), params.number("columns"))
+
+
+def _default(space: Space[BlockedReduction]) -> Params:
+    shape, model, target = space.structure, space.model(ChannelTileModel), space.target
+    tile = model.best
+    # A channel loop in the window leaves tests of borders outside of it.
+    window = 1 if shape.term is not None else len(shape.window)
+    window = max(n for n in range(min(window, len(shape.window)) + 1) if shape.has_room(tile, n))
+    wanted = target.machine.item_cycles / model.cycles(tile)
+    order = sorted(range(len(shape.extents)), key=lambda i: (i != 0, i != shape.lane, i))
+    weights = stream_bytes(shape.contraction.func, shape.contraction.stage.block)
+    return Params(
+        {
+            LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE,
+            "blocks": tile.blocks,
+            "columns": tile.columns,
+            "chunk": min(shape.chunks(tile), key=lambda n: abs(n - wanted)),
+            "window": window,
+            "order": tuple(order),
+            AHEAD.name: ahead(weights, tile.blocks, target),
+        }
+    )
+
+
+def _apply(schedule: Schedule, shape: BlockedReduction, params: Params) -> None:
+    tile = _tile(params)
+    schedule.local_size(*params.numbers(LOCAL_SIZE.name))
+    loops = dict(enumerate(shape.contraction.output.loops))
+    loops[shape.lane], lanes = schedule.split(loops[shape.lane], shape.lanes)
+    loops[shape.lane], blocks = schedule.split(loops[shape.lane], tile.blocks, overlap=True)
+    chunk: list[tir.ForOp] = []
+    columns: list[tir.ForOp] = []
+    if shape.column is not None:
+        tiles, column = schedule.split(loops[shape.column], tile.columns, overlap=True)
+        loops[shape.column], rest = schedule.split(tiles, params.number("chunk"))
+        chunk, columns = [rest], [column]
+    grid = [loops[i] for i in params.numbers("order")]
+    schedule.reorder(*grid, *chunk, *columns, blocks, lanes)
+    bind_grid(schedule, grid)
+    block = shape.contraction.stage.block
+    around = (*columns, blocks)[0].parent_op()
+    assert isinstance(around, tir.ForOp), "the variables are loops around the tile"
+    reduce_in_tiles(schedule, shape, schedule.compute_at(block, around), params.number("window"))
+    for loop in (*columns, blocks):
+        schedule.unroll(loop)
+    schedule.vectorize(lanes)
+    schedule.keep_private(block)
+    fetch_ahead(schedule, block, params)
+    join_grid(schedule, shape.contraction.borders, shape.contraction.output)
+
+
+CHANNEL_BLOCKS = Rule(
+    "channel-blocks",
+    2,
+    Needs(device="cpu", texels=False, reductions=True),
+    PARAMETERS,
+    _structure,
+    _domains,
+    _default,
+    _apply,
+    lambda space, params: space.model(ChannelTileModel).cost(_tile(params)),
+)
+"""The layouts of the operands say which loop of the reduction is innermost."""

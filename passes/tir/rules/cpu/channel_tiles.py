@@ -1,0 +1,204 @@
+"""Tiles of vectors of channels: the part of a reduction to blocks that registers hold.
+
+Shared by the rules for values in blocks of channels on CPUs: the structure of such a reduction, a
+model of its tiles, and their loops.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from math import prod
+
+from .....dialects import cl, tir
+from ...schedule import Schedule
+from ..shared.contraction import Contraction, element_bytes
+from ..space import NotApplicable, Range
+from ..stages import Stage, blocked_variable, lane_step
+from .beliefs import MOST_SUMS, accumulators, divisors
+
+_MOST_ACCUMULATORS = 16
+"""Compilers move loads up, so that they spill some of more accumulators."""
+_MOST_COPIES = 512
+"""Multiply-adds in the text of an unrolled window at the most; more only slows compilers down."""
+
+
+@dataclass(frozen=True)
+class ChannelTile:
+    """What a work-item accumulates: vectors of `blocks` blocks at `columns` points of a row."""
+
+    blocks: int
+    columns: int
+
+
+@dataclass(frozen=True)
+class BlockedReduction:
+    """A reduction to values that lie in blocks of channels."""
+
+    contraction: Contraction
+    lane: int
+    """The variable whose values lie in blocks."""
+    lanes: int
+    """The size of these blocks."""
+    term: int | None
+    """The variable of the reduction along which an operand lies in blocks, too."""
+
+    @staticmethod
+    def of(contraction: Contraction) -> BlockedReduction | NotApplicable:
+        """Return the blocks that a contraction has."""
+        output, stage = contraction.output, contraction.stage
+        (store,) = output.block.stores()
+        blocks = [blocked_variable(stage, load.op) for load in contraction.loads]
+        found = blocked_variable(output, store)
+        if found is None:
+            # Weights in blocks of both have vectors, too; a plain result takes them apart.
+            sizes = {b[1] for b in blocks if b is not None and b[0] in stage.reduce}
+            filled = (b for b in blocks if b is not None and b[1] in sizes and _fills(stage, *b))
+            found = next(filled, None)
+        if found is None:
+            return NotApplicable("neither its result nor weights lie in blocks of channels")
+        lane, lanes = found
+        for load in contraction.loads:
+            if lane_step(stage, load.op, lane, lanes) not in (0, 1):
+                return NotApplicable("the channels of a block read elements that are no neighbours")
+        whole = (i for i in stage.reduce if stage.block.iter_extents[i] % lanes == 0)
+        term = next((i for i in whole if (i, lanes) in blocks), None)
+        return BlockedReduction(contraction, lane, lanes, term)
+
+    @cached_property
+    def extents(self) -> tuple[int, ...]:
+        """The extents of the spatial variables."""
+        return self.contraction.extents
+
+    @cached_property
+    def column(self) -> int | None:
+        """The variable of the columns; None where the result has only channels."""
+        others = [i for i, n in enumerate(self.extents) if i != self.lane and n > 1]
+        return others[-1] if others else None
+
+    @cached_property
+    def width(self) -> int:
+        """Columns of a row."""
+        return 1 if self.column is None else self.extents[self.column]
+
+    @cached_property
+    def count(self) -> int:
+        """Blocks of channels."""
+        return -(-self.extents[self.lane] // self.lanes)
+
+    @cached_property
+    def window(self) -> list[int]:
+        """The variables of the reduction beside the channels that take several values."""
+        extents = self.contraction.stage.block.iter_extents
+        return [i for i in self.contraction.stage.reduce if i != self.term and extents[i] > 1]
+
+    def unrolled(self, window: int) -> list[int]:
+        """Return the `window` innermost variables of the window."""
+        return self.window[len(self.window) - window :]
+
+    def has_room(self, tile: ChannelTile, window: int) -> bool:
+        """Return whether the text may repeat the tile for each step of an unrolled window."""
+        extents = self.contraction.stage.block.iter_extents
+        copies = prod(extents[i] for i in self.unrolled(window)) * tile.blocks * tile.columns
+        return window == 0 or copies <= _MOST_COPIES
+
+    def most_blocks(self) -> Range:
+        """Return the numbers of blocks that a tile may have."""
+        return Range(1, min(MOST_SUMS, self.count))
+
+    def most_columns(self, sums: int) -> Range:
+        """Return the numbers of columns of a tile with so many sums at each column."""
+        return Range(1, min(self.width, MOST_SUMS // sums))
+
+    def chunks(self, tile: ChannelTile) -> tuple[int, ...]:
+        """Return the numbers of tiles of a row for a work-item: divisors, so none is partial."""
+        return divisors(-(-self.width // tile.columns))
+
+
+def _fills(stage: Stage, variable: int, lanes: int) -> bool:
+    """Return whether blocks along a variable of the result have no tail."""
+    return variable in stage.spatial and stage.block.iter_extents[variable] % lanes == 0
+
+
+@dataclass(frozen=True)
+class ChannelTileModel:
+    """Estimates what the tiles of a reduction to blocks cost on a CPU."""
+
+    shape: BlockedReduction
+    target: cl.Target
+
+    @cached_property
+    def most(self) -> int:
+        """Accumulators that a tile is believed to have registers for."""
+        return accumulators(self.target, 1, _MOST_ACCUMULATORS)
+
+    @cached_property
+    def best(self) -> ChannelTile:
+        """The cheapest tile."""
+        return min(self._candidates(), key=self.cost)
+
+    def cycles(self, tile: ChannelTile) -> float:
+        """Return the cycles of one tile."""
+        shape, target = self.shape, self.target
+        loads, sums, traffic = 0, tile.blocks * tile.columns, 0.0
+        depth = shape.contraction.depth
+        for load in shape.contraction.loads:
+            of_column = shape.column is not None and load.steps[shape.column] != 0
+            of_block = load.steps[shape.lane] != 0
+            each = (tile.blocks if of_block else 1) * (tile.columns if of_column else 1)
+            loads += each
+            # What a tile reads once over the whole reduction comes from the second level.
+            size = each * element_bytes(load) * (shape.lanes if of_block else 1)
+            if size * depth > target.machine.l1_cache_bytes / 2:
+                traffic += size
+        step = max(
+            sums / target.machine.mads_per_cycle,
+            loads / target.machine.loads_per_cycle,
+            traffic / target.machine.l2_bytes_per_cycle,
+            target.machine.mad_cycles,
+        )
+        return depth * step + sums + target.machine.tile_cycles
+
+    def cost(self, tile: ChannelTile) -> float:
+        """Return the cycles of all tiles."""
+        shape = self.shape
+        tiles = -(-shape.count // tile.blocks) * -(-shape.width // tile.columns)
+        rows = prod(shape.extents) / (shape.extents[shape.lane] * shape.width)
+        return rows * tiles * self.cycles(tile)
+
+    def _candidates(self) -> Iterator[ChannelTile]:
+        for blocks in range(1, min(self.most, self.shape.count) + 1):
+            for columns in range(1, min(self.shape.width, self.most // blocks) + 1):
+                yield ChannelTile(blocks, columns)
+
+
+def reduce_in_tiles(
+    schedule: Schedule,
+    shape: BlockedReduction,
+    loops: Sequence[tir.ForOp],
+    window: int,
+    row: int | None = None,
+) -> None:
+    """Keep the tile in registers; the channels of a block are the innermost loop around it.
+
+    `loops` are those of the variables, the `window` innermost ones of the window are unrolled, and
+    `row` is the variable of the rows of a tile that has several.
+    """
+    count = len(shape.extents)
+    spatial, reduce = dict(enumerate(loops[:count])), dict(enumerate(loops[count:], count))
+    blocks, lanes = schedule.split(spatial.pop(shape.lane), shape.lanes)
+    tile = [blocks]
+    if shape.column is not None:
+        tile.insert(0, spatial.pop(shape.column))
+    if row is not None:
+        tile.insert(0, spatial.pop(row))
+    unrolled = [reduce.pop(i) for i in shape.unrolled(window)]
+    channels: list[tir.ForOp] = []
+    if shape.term is not None:
+        reduce[shape.term], inner = schedule.split(reduce[shape.term], shape.lanes)
+        channels = [inner]
+    schedule.reorder(*spatial.values(), *reduce.values(), *unrolled, *channels, *tile, lanes)
+    for loop in (*unrolled, *tile):
+        schedule.unroll(loop)
+    schedule.vectorize(lanes)

@@ -1,0 +1,296 @@
+"""The tiles of `register-tile`, and a model of their cycles: loads, multiply-adds and stores."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from functools import cached_property
+from math import ceil, gcd, prod
+
+from .....dialects import cl
+from ..shared.contraction import Contraction, Load, element_bytes, is_packed
+from ..space import Params
+from ..stages import lane_step
+from .beliefs import accumulators, near_bytes
+from .panels import PANEL, copy_cycles, is_far, is_near, panel_load
+from .partial_sums import PARTS, parts_domain
+
+_LINE = 64
+"""Bytes of a line of a CPU's cache."""
+_WIDEST = 16
+"""Lanes of the widest vector of OpenCL C."""
+_HALVES = 4.0
+"""Loads that take as long as a vector of every other element: two, across lines, and a shuffle.
+
+3 makes the first convolution of a ResNet 10 % slower (measured).
+"""
+_SUMS_SHARE = 8
+"""Sums in memory take at most 1/8 of L2; a quarter is slower (measured)."""
+_PAGE = 4096
+"""Bytes of memory whose lines have different places in the first cache: it has 64 sets."""
+
+
+@dataclass(frozen=True)
+class RegisterTile:
+    """A register tile: `rows` of variable `row` by `vectors * width` of variable `col`."""
+
+    row: int
+    rows: int
+    col: int
+    vectors: int
+    width: int
+    parts: int = 1
+    """Parts of each sum, which are computed in registers and added to sums in memory."""
+    panel: bool = False
+    """Whether the columns' operand comes from a panel."""
+    cycles: float = 0.0
+    """The estimated cost of one tile."""
+    gathers: bool = False
+    """Whether some vector is loaded lane by lane in every step."""
+
+    @property
+    def cols(self) -> int:
+        """Elements of a row."""
+        return self.vectors * self.width
+
+    @staticmethod
+    def of(params: Params) -> RegisterTile:
+        """Return the tile of a point."""
+        shape = RegisterTile.shape(params)
+        return replace(
+            shape, parts=params.number(PARTS.name), panel=params.word(PANEL.name) == "packed"
+        )
+
+    @staticmethod
+    def shape(params: Params) -> RegisterTile:
+        """Return the tile of a point without parts and panel."""
+        row, rows, col = (params.number(name) for name in ("row", "rows", "col"))
+        return RegisterTile(row, rows, col, params.number("vectors"), params.number("width"))
+
+
+@dataclass(frozen=True)
+class RegisterTileModel:
+    """Estimates what the tiles of a contraction cost on a target."""
+
+    contraction: Contraction
+    target: cl.Target
+
+    @property
+    def extents(self) -> tuple[int, ...]:
+        """The extents of the spatial variables."""
+        return self.contraction.extents
+
+    @property
+    def accumulators(self) -> int:
+        """Vectors that a tile is believed to have registers for."""
+        return accumulators(self.target)
+
+    @cached_property
+    def best(self) -> RegisterTile | None:
+        """The cheapest tile; None if no variable has a vector."""
+        return min(candidates(self), key=lambda tile: total_cycles(self, tile), default=None)
+
+
+def candidates(model: RegisterTileModel) -> Iterator[RegisterTile]:
+    """Yield the tiles that fit into the registers and the extents, with and without a panel."""
+    target, extents, contraction = model.target, model.extents, model.contraction
+    accumulators = model.accumulators
+    for col, width in _columns(model):
+        col_extent = extents[col]
+        rows_stored = stores_rows(model, col, width)
+        for vectors in range(1, min(accumulators, col_extent // width) + 1):
+            for row, row_extent in enumerate(extents):
+                if row == col:
+                    continue
+                shape = RegisterTile(row, 1, col, vectors, width)
+                panels = (False, True) if is_near(contraction, shape, 1, target) else (False,)
+                for rows in range(1, min(accumulators // vectors, row_extent) + 1):
+                    for panel in panels:
+                        tile = replace(shape, rows=rows, panel=panel)
+                        yield costed(model, tile, rows_stored)
+                    tile = _in_parts(model, replace(shape, rows=rows))
+                    if tile is not None:
+                        yield costed(model, tile, rows_stored)
+
+
+def _columns(model: RegisterTileModel) -> Iterator[tuple[int, int]]:
+    """Yield the variables that can be columns, each with the lanes of its vectors.
+
+    A load of every other element loads twice the lanes of its vectors.
+    """
+    for col, extent in enumerate(model.extents):
+        width = model.target.machine.vector_width
+        while width > extent:
+            width //= 2
+        if width >= 2:
+            yield col, width
+        if 2 * width > _WIDEST and any(load.steps[col] == 2 for load in model.contraction.loads):
+            yield col, _WIDEST // 2
+
+
+def _in_parts(model: RegisterTileModel, tile: RegisterTile) -> RegisterTile | None:
+    """Return a tile that walks a panel in parts, if it has one and other data leaves the caches.
+
+    A part of the panel takes half of the first cache, as in GotoBLAS, and lines that several tiles
+    of a work-item read stay in the second one.
+    """
+    contraction, target = model.contraction, model.target
+    load = panel_load(contraction, tile)
+    if load is None or not is_far(contraction, load, target):
+        return None
+    steps = target.machine.l1_cache_bytes / 2 / (tile.cols * element_bytes(load))
+    places = max((_line_places(model, other, tile) for other in contraction.loads), default=0)
+    if (
+        is_near(contraction, tile, 1, target)
+        and places * contraction.depth <= target.machine.l2_cache_bytes
+    ):
+        return None
+    if places:
+        steps = min(steps, target.machine.l2_cache_bytes / places)
+    longest = contraction.longest_steps
+    numbers = (n for n in range(2, longest + 1) if longest % n == 0)
+    parts = next((n for n in numbers if contraction.depth / n <= steps), None)
+    if parts is None or contraction.depth / parts < steps / 4:
+        return None
+    made = replace(tile, parts=parts, panel=True)
+    tiles = _preferred_chunks(model, made)
+    room = near_bytes(target) / 2
+    if not tiles or parts not in parts_domain(contraction, made, tiles[0], room):
+        return None
+    return made if is_near(contraction, made, parts, target) else None
+
+
+def _line_places(model: RegisterTileModel, load: Load, tile: RegisterTile) -> int:
+    """Return L2 bytes per line if neighbouring tiles share cache lines of this load, else 0.
+
+    The rows of a tile are a part of a line, and each step of the reduction reads another line.
+    Lines that lie in different pages share few cache sets.
+    """
+    bytes_ = element_bytes(load)
+    step = load.steps[model.contraction.longest]
+    if load.constant is not None or load.steps[tile.row] != 1 or step is None:
+        return 0
+    return max(gcd(step * bytes_, _PAGE), _LINE) if step * bytes_ >= _LINE else 0
+
+
+def stores_rows(model: RegisterTileModel, col: int, width: int) -> bool:
+    """Return whether a vector along a column is stored as one."""
+    (store,) = model.contraction.output.block.stores()
+    return lane_step(model.contraction.output, store, col, width) == 1
+
+
+def costed(model: RegisterTileModel, tile: RegisterTile, rows_stored: bool) -> RegisterTile:
+    """Return a tile with its cycles."""
+    steps = model.contraction.depth / tile.parts
+    target = model.target
+    loads = traffic = far = 0.0
+    gathers = False
+    served = panel_load(model.contraction, tile)
+    for load in model.contraction.loads:
+        copies = tile.rows if load.steps[tile.row] != 0 else 1
+        step = load.steps[tile.col]
+        elements = copies * (1 if step == 0 else tile.cols)
+        if step == 0:
+            each = 1.0
+        elif (
+            step == 1
+            or (tile.panel and load is served)
+            or is_packed(model.contraction, load, tile, tile.col)
+        ):
+            each = float(tile.vectors)
+        elif step == 2 and 2 * tile.width <= _WIDEST:
+            each = _HALVES * tile.vectors
+        else:
+            each = tile.cols * target.machine.lane_cycles * target.machine.loads_per_cycle
+            gathers = True
+        loads += copies * each
+        # What a tile reads over a part of the reduction comes from the second level if it is large.
+        size = elements * element_bytes(load)
+        if size * steps > target.machine.l1_cache_bytes / 2:
+            traffic += size
+        if _evicts_itself(model, load, tile):
+            traffic += copies * _LINE
+        if load is served and not tile.panel and is_far(model.contraction, load, target):
+            far += size
+        if _line_places(model, load, tile) * steps > target.machine.l2_cache_bytes:
+            far += _LINE
+    accumulators = tile.rows * tile.vectors
+    step_cycles = max(
+        accumulators / target.machine.mads_per_cycle,
+        loads / target.machine.loads_per_cycle,
+        traffic / target.machine.l2_bytes_per_cycle,
+        target.machine.mad_cycles,
+    )
+    # Arithmetic does not hide these: each step reads another page.
+    step_cycles += far / target.machine.memory_bytes_per_cycle
+    store = accumulators * (1.0 if rows_stored else tile.width * target.machine.lane_cycles)
+    if tile.parts > 1:
+        # Each part is added to sums in memory.
+        store += tile.parts * (
+            3 * accumulators / target.machine.loads_per_cycle + target.machine.tile_cycles
+        )
+    cycles = model.contraction.depth * step_cycles + store + target.machine.tile_cycles
+    return replace(tile, cycles=cycles, gathers=gathers)
+
+
+def _evicts_itself(model: RegisterTileModel, load: Load, tile: RegisterTile) -> bool:
+    """Return whether the rows of a tile are more lines than their sets of the first cache hold.
+
+    Each is walked one element a step, along the reduction. Lines a multiple of a page apart share
+    one set, which holds as many lines as the cache has pages; at half of that distance there are
+    two sets, and so on.
+    """
+    step = load.steps[tile.row]
+    walked = load.steps[model.contraction.stage.reduce[-1]] == 1
+    if not step or not walked or is_packed(model.contraction, load, tile, tile.row):
+        return False
+    pitch = step * element_bytes(load)
+    sets = _PAGE // gcd(pitch, _PAGE)
+    return pitch >= _LINE and tile.rows > sets * (model.target.machine.l1_cache_bytes // _PAGE)
+
+
+def total_cycles(model: RegisterTileModel, tile: RegisterTile) -> float:
+    """Return the cycles of all tiles."""
+    tiles = ceil(model.extents[tile.row] / tile.rows) * ceil(model.extents[tile.col] / tile.cols)
+    others = prod(model.extents) / (model.extents[tile.row] * model.extents[tile.col])
+    return tiles * others * (tile.cycles + _copy(model, tile) / tiles_of_item(model, tile))
+
+
+def cycles_by_rows(model: RegisterTileModel) -> float:
+    """Return the cycles of computing each result alone, with vectors along a row of memory."""
+    target = model.target
+    steps = model.contraction.depth / target.machine.vector_width
+    return prod(model.extents) * (steps * target.machine.mad_cycles + target.machine.tile_cycles)
+
+
+def _copy(model: RegisterTileModel, tile: RegisterTile) -> float:
+    """Return the cycles of the copy that a work-item makes."""
+    load = panel_load(model.contraction, tile) if tile.panel else None
+    if load is None:
+        return 0.0
+    return copy_cycles(model.contraction, load, tile, model.target)
+
+
+def tiles_of_item(model: RegisterTileModel, tile: RegisterTile) -> int:
+    """Return how many tiles of a column each work-item computes: a divisor, so none is partial."""
+    tiles = prod(model.extents) / (tile.rows * tile.cols)
+    target = model.target
+    wanted = tiles / (target.machine.items_per_core * target.device.compute_units)
+    if not tile.panel:
+        wanted = min(target.machine.item_cycles / tile.cycles, wanted)
+    return min(_preferred_chunks(model, tile), key=lambda n: abs(n - wanted))
+
+
+def chunks(contraction: Contraction, tile: RegisterTile) -> list[int]:
+    """Return the numbers of tiles of a column that a work-item can compute."""
+    tiles = ceil(contraction.extents[tile.row] / tile.rows)
+    return [n for n in range(1, tiles + 1) if tiles % n == 0]
+
+
+def _preferred_chunks(model: RegisterTileModel, tile: RegisterTile) -> list[int]:
+    """Return the chunks whose sums leave most of the second cache to operands."""
+    found = chunks(model.contraction, tile)
+    if tile.parts == 1:
+        return found
+    extent, most = model.extents[tile.row], near_bytes(model.target) / _SUMS_SHARE
+    return [n for n in found if n * tile.rows <= extent and 4 * n * tile.rows * tile.cols <= most]

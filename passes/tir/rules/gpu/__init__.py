@@ -1,0 +1,1 @@
+"""Rules for GPUs, for kernels in plain memory or in any."""
