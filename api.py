@@ -7,7 +7,8 @@ model.save("compiled"); model = clopt.load("compiled")
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AbstractContextManager, nullcontext
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -142,14 +143,24 @@ def compile(
         return found
     from .compilation import compile_model
 
-    compiled = compile_model(model, options, place, use_cache)
-    compiled.origin = origin
-    if request is not None:
-        request.keep(compiled)
-    if place.is_given:
-        # Errors of the device's compiler belong to this call and not to the first inference.
-        compiled.prepare()
+    with _compiler_ahead(place) as get_ready:
+        compiled = compile_model(model, options, place, use_cache, get_ready)
+        compiled.origin = origin
+        if request is not None:
+            request.keep(compiled)
+        if place.is_given:
+            # Errors of the device's compiler belong to this call and not to the first inference.
+            compiled.prepare()
     return compiled
+
+
+def _compiler_ahead(place: Place) -> AbstractContextManager[Callable[[int], None]]:
+    """Return `compiler_ahead` of the device on which kernels are built before `compile` returns."""
+    from .backends.pyopencl_runtime.ahead import compiler_ahead
+
+    if place.is_given and isinstance(place.device, Device):
+        return compiler_ahead(place.device)
+    return nullcontext(lambda _: None)
 
 
 @collected_rarely()

@@ -24,7 +24,7 @@ from .backends.pyopencl_runtime.library_runtime import LibraryRuntime
 from .backends.saved_model import Plan
 from .compiled_model import CompiledModel, make_model
 from .context import CloptContext, explaining, weights_of
-from .dialects import nn
+from .dialects import nn, tir
 from .dialects.cl import ProgramOp, Target, set_target, target_of
 from .errors import CloptError
 from .formats import format_of
@@ -38,6 +38,8 @@ from .universe import frontend
 from .weights import Weights
 
 if TYPE_CHECKING:
+    from xdsl.passes import ModulePass, PassPipelineCallbackType
+
     from .frontends.onnx.importer import ModelProto
     from .passes.pipelines import Tuning
     from .reports.decisions import Decisions
@@ -51,8 +53,12 @@ def compile_model(
     options: CompileOptions,
     place: Place,
     use_cache: bool,
+    get_ready: Callable[[int], None] = lambda _: None,
 ) -> CompiledModel:
-    """Compile a model as `clopt.compile` says, without looking for it in the cache."""
+    """Compile a model as `clopt.compile` says, without looking for it in the cache.
+
+    `get_ready` is called as soon as the number of kernels is known.
+    """
     from .tuning.places import tuning_for
 
     _check(options)
@@ -68,7 +74,7 @@ def compile_model(
     kernels = module.clone() if options.fallback else None
     device = place.device if isinstance(place.device, Device) else None
     tuned = tuning_for(model, options.tuning, device)
-    decisions = _lower(module, ctx, options, tuned)
+    decisions = _lower(module, ctx, options, tuned, get_ready)
     alternatives = [Plan(module)]
     if kernels is not None and (names := optional_accelerators(program_of(module))):
         set_target(kernels, change_facts(target_of(kernels), dict.fromkeys(names, "off")))
@@ -252,11 +258,27 @@ def _mark_images(module: ModuleOp, ctx: CloptContext, names: Sequence[str]) -> N
     NNMarkImagesPass(tuple(names)).apply(ctx, module)
 
 
+def _between_passes(
+    get_ready: Callable[[int], None], collector: PassPipelineCallbackType | None
+) -> PassPipelineCallbackType:
+    """Return a callback that calls `get_ready` with the number of kernels, and `collector`."""
+    from .passes.nn.to_tir import NNToTIRPass
+
+    def call(previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
+        if isinstance(previous, NNToTIRPass):
+            get_ready(sum(isinstance(op, tir.FuncOp) for op in module.ops))
+        if collector is not None:
+            collector(previous, module, following)
+
+    return call
+
+
 def _lower(
     module: ModuleOp,
     ctx: CloptContext,
     options: CompileOptions,
     tuning: Tuning,
+    get_ready: Callable[[int], None] = lambda _: None,
 ) -> Decisions | None:
     """Lower `module` to one queue program, unless it is one.
 
@@ -280,13 +302,14 @@ def _lower(
         from .reports.decisions import Collector
 
         collector = Collector(module)
+
     shown = explaining(ctx) if collector is None else nullcontext()
     with shown, stage(_log, "lowering the network"):
         run_pipeline(
             ctx,
             module,
             "opencl",
-            collector,
+            _between_passes(get_ready, collector),
             precision=options.precision,
             explain=bool(options.explain),
             plans=None if options.plans is None else str(options.plans),

@@ -23,7 +23,7 @@ import pyopencl as cl
 from ...messages.stages import stage
 from ..kernel_source import split_kernels
 from .cache import BinaryCache
-from .compiler import binary_of, build_options, from_binary, from_source
+from .compiler import binary_of, build_options, from_binary, from_source, load_compiler
 from .devices import Device, find_device
 from .environment import pocl_cache
 from .workers import answer_jobs, share_work
@@ -80,7 +80,7 @@ def build_kernels(
                 cache.trim()
         return Build(dict.fromkeys(names, program), from_cache=False)
     parts = {"": source}
-    if device.platform in _KERNEL_BY_KERNEL:
+    if compiles_kernel_by_kernel(device):
         kernels = split_kernels(source)
         if kernels.keys() >= set(names):
             parts = {name: kernels[name] for name in names}
@@ -118,12 +118,13 @@ def _compile(
     def compile_here(key: str) -> None:
         programs[key] = from_source(context, device, sources[key], options)
 
-    if device.platform in _KERNEL_BY_KERNEL and device.index >= 0:
+    if compiles_kernel_by_kernel(device) and device.index >= 0:
         binaries = share_work(
             sources,
-            f"from {__name__} import help_compiling; help_compiling({device.index}, {options!r})",
+            compiling_helper(device),
             compile_here,
             lambda key: sources[key].encode(),
+            options.encode,
         )
         for key, binary in binaries.items():
             program = from_binary(context, device, binary, options)
@@ -135,18 +136,30 @@ def _compile(
     return programs
 
 
-def help_compiling(index: int, options: str) -> None:
+def compiling_helper(device: Device) -> str:
+    """Return the Python of a helper process that compiles for a device."""
+    return f"from {__name__} import help_compiling; help_compiling({device.index})"
+
+
+def help_compiling(index: int) -> None:
     """Run as a helper process: its jobs are sources, its answers are binaries."""
     device = find_device(index)
     context = cl.Context([device.handle])
+    load_compiler(device, context)
 
-    def compile_source(source: bytes) -> bytes:
-        return binary_of(from_source(context, device, source.decode(), options), device)
+    def prepare(options: bytes) -> Callable[[bytes], bytes]:
+        def compile_source(source: bytes) -> bytes:
+            program = from_source(context, device, source.decode(), options.decode())
+            return binary_of(program, device)
 
-    def prepare(_: bytes) -> Callable[[bytes], bytes]:
         return compile_source
 
     answer_jobs(prepare)
+
+
+def compiles_kernel_by_kernel(device: Device) -> bool:
+    """Return whether each kernel is a program of its own, which helpers compile."""
+    return device.platform in _KERNEL_BY_KERNEL
 
 
 def keeps_own_binaries(device: Device) -> bool:

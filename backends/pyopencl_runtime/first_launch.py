@@ -74,7 +74,7 @@ def compile_by_launching(
 
     def message() -> bytes:
         program()  # PoCL stores it on disk for the helpers; building it takes each a second
-        return source.encode()
+        return f"{options}\n{source}".encode()
 
     def launch(name: str) -> None:
         del remaining[name]
@@ -83,7 +83,7 @@ def compile_by_launching(
     if device.index >= 0:  # helpers find only listed devices
         compiled = share_work(
             {name: texts[name] for name in groups},
-            f"from {__name__} import help_launching; help_launching({device.index}, {options!r})",
+            launching_helper(device),
             launch,
             lambda name: json.dumps(asdict(groups[name])).encode(),
             message,
@@ -95,13 +95,19 @@ def compile_by_launching(
     return program(), bool(groups)
 
 
-def help_launching(index: int, options: str) -> None:
-    """Run as a helper process, which receives the source before its jobs."""
+def launching_helper(device: Device) -> str:
+    """Return the Python of a helper process that launches kernels on a device."""
+    return f"from {__name__} import help_launching; help_launching({device.index})"
+
+
+def help_launching(index: int) -> None:
+    """Run as a helper process, which receives options and source before its jobs."""
     device = find_device(index)
     queue = cl.CommandQueue(cl.Context([device.handle]), device.handle)
 
-    def prepare(source: bytes) -> Callable[[bytes], bytes]:
-        program = from_source(queue.context, device, source.decode(), options)
+    def prepare(message: bytes) -> Callable[[bytes], bytes]:
+        options, _, source = message.decode().partition("\n")
+        program = from_source(queue.context, device, source, options)
 
         def launch(job: bytes) -> bytes:
             _launch(queue, program, _Group(**json.loads(job)))

@@ -15,7 +15,7 @@ from collections.abc import Callable, Generator, Mapping
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from queue import Empty, SimpleQueue
-from threading import Timer
+from threading import Lock, Timer
 
 from ...files.frames import receive_frame, send_frame
 from .environment import environment_of_helpers
@@ -23,11 +23,17 @@ from .environment import environment_of_helpers
 # Starting a helper takes half a second, in which about this much source can be compiled.
 _BYTES_PER_WORKER = 50_000
 
+# Of source, on average: the eleven benchmark networks have 8,000 to 20,000.
+_BYTES_PER_KERNEL = 10_000
+
 _MOST_SECONDS = 120.0
 """Limit for a job, and for the start of a helper; compiling a kernel takes a few seconds at most.
 """
 _PATIENCE = 5.0
 """Seconds within which an idle helper must exit by itself."""
+
+_standing_by: dict[str, list[subprocess.Popen[bytes]]] = {}
+_lock = Lock()
 
 
 def share_work(
@@ -91,6 +97,26 @@ def share_work(
     return answers
 
 
+def stand_by(helper: str, kernels: int) -> None:
+    """Start the helpers that will share the work of this many kernels, before there is any.
+
+    `share_work` takes helpers that run the same Python; `dismiss` ends the others.
+    """
+    count = min(_cores(), kernels * _BYTES_PER_KERNEL // _BYTES_PER_WORKER)
+    with _lock:
+        waiting = _standing_by.setdefault(helper, [])
+        waiting += [_start(helper) for _ in range(count - 1 - len(waiting))]
+
+
+def dismiss(helper: str) -> None:
+    """End the helpers that still stand by."""
+    with _lock:
+        processes = _standing_by.pop(helper, [])
+    for process in processes:
+        process.kill()
+        _end(process)
+
+
 def answer_jobs(prepare: Callable[[bytes], Callable[[bytes], bytes]]) -> None:
     """Answer each job that arrives on stdin, until stdin ends.
 
@@ -128,27 +154,38 @@ def _ask(process: subprocess.Popen[bytes], message: bytes) -> bytes:
 
 @contextmanager
 def _started(helper: str) -> Generator[subprocess.Popen[bytes]]:
-    process = subprocess.Popen(
+    with _lock:
+        waiting = _standing_by.get(helper)
+        process = waiting.pop() if waiting else None
+    process = process or _start(helper)
+    try:
+        yield process
+    finally:
+        _end(process)
+
+
+def _start(helper: str) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
         [sys.executable, "-c", helper],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.DEVNULL,
         env=environment_of_helpers(),
     )
+
+
+def _end(process: subprocess.Popen[bytes]) -> None:
     assert process.stdin is not None
+    with suppress(OSError):
+        process.stdin.close()  # which ends the helper
     try:
-        yield process
-    finally:
-        with suppress(OSError):
-            process.stdin.close()  # which ends the helper
-        try:
+        process.wait(timeout=_PATIENCE)
+    except subprocess.TimeoutExpired:
+        process.kill()
+        with suppress(subprocess.TimeoutExpired):  # a driver may never release the process
             process.wait(timeout=_PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.kill()
-            with suppress(subprocess.TimeoutExpired):  # a driver may never release the process
-                process.wait(timeout=_PATIENCE)
-        assert process.stdout is not None
-        process.stdout.close()
+    assert process.stdout is not None
+    process.stdout.close()
 
 
 def _cores() -> int:

@@ -80,8 +80,8 @@ def test_helpers_compile_what_this_process_leaves(device: str) -> None:
         return sources[key].encode()
 
     sources["wrong"] += " " * 1000  # the longest is the first, and ours
-    helper = f"from {build.__name__} import help_compiling; help_compiling({chosen.index}, '')"
-    binaries = workers.share_work(sources, helper, wait_here, job)
+    helper = build.compiling_helper(chosen)
+    binaries = workers.share_work(sources, helper, wait_here, job, OPTIONS.encode)
     assert "two" in binaries
     context = cl.Context([chosen.handle])
     for name, binary in binaries.items():
