@@ -17,7 +17,6 @@ from .backends.pyopencl_runtime.devices import Device, find_device, list_devices
 from .clone import warn_of_hidden_installation
 from .compiled_cache import Request
 from .compiled_model import CompiledModel, make_model
-from .garbage import collected_rarely
 from .messages.arguments import check_type
 from .options import (
     A_DEVICE,
@@ -51,7 +50,6 @@ __all__ = [
 ]
 
 
-@collected_rarely()
 def compile(
     model: str | Path | bytes | ModelProto | ModuleOp,
     target: str | Path | Target | None = None,
@@ -163,7 +161,6 @@ def _compiler_ahead(place: Place) -> AbstractContextManager[Callable[[int], None
     return nullcontext(lambda _: None)
 
 
-@collected_rarely()
 def load(
     folder: str | Path,
     device: DeviceChoice | Place | None = None,

@@ -79,10 +79,8 @@ class ModuleContents:
     def source(self) -> str:
         if self._source is None:
             from .backends.offload import source_of
-            from .garbage import collected_rarely
 
-            with collected_rarely():
-                self._source = source_of(self._module)
+            self._source = source_of(self._module)
         return self._source
 
     @property

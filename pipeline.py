@@ -15,7 +15,6 @@ from .context import CloptContext, explaining, weights_of
 from .dialects.cl import Target, set_target, target_of
 from .dialects.nn import set_module_weights
 from .errors import CloptError
-from .garbage import collected_rarely
 from .messages.arguments import check_type, type_name
 from .messages.source import Source, SourceModule
 from .passes.pipeline_text import parse_passes
@@ -25,7 +24,6 @@ from .universe import with_all_packages
 from .weights import Weights
 
 
-@collected_rarely()
 def run_pipeline(
     module: ModuleOp | str,
     pipeline: str | ModulePass | Sequence[ModulePass],

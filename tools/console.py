@@ -18,7 +18,7 @@ from typing import Any, TypeAlias
 
 from ..errors import CloptError, CloptWarning
 from ..files.writing import write_atomically
-from ..garbage import leave_to_the_system
+from ..garbage import collected_rarely, leave_to_the_system
 from ..messages.open_dimensions import for_options
 from ..version import VERSION
 from .completion import SHELLS, PrintCompletion
@@ -159,9 +159,11 @@ class user_errors:
     def __init__(self, tool: str) -> None:
         self.tool = tool
         self._logs = logs_on_stderr(tool)
+        self._rarely = collected_rarely()
 
     def __enter__(self) -> None:
         leave_to_the_system()
+        self._rarely.__enter__()
         self._logs.__enter__()
         self._show = warnings.showwarning
         warnings.showwarning = self._show_warning
@@ -174,6 +176,7 @@ class user_errors:
     ) -> None:
         warnings.showwarning = self._show
         self._logs.__exit__(None, None, None)
+        self._rarely.__exit__(None, None, None)
         match error:
             case None | SystemExit():
                 return

@@ -15,7 +15,6 @@ from ..compilation import read_module
 from ..compiled_model import CompiledModel
 from ..context import CloptContext
 from ..dialects import cl, nn
-from ..garbage import collected_rarely
 from ..passes.nn.choose import NNChoosePass, has_accelerators, layout_problem
 from ..passes.nn.forms import open_convolutions, rewrite
 from ..passes.nn.layout.problem import LayoutProblem
@@ -42,7 +41,6 @@ class Model:
     dims: Mapping[str, int] | None = None
     precision: str = "f32"
 
-    @collected_rarely()
     def tasks(self, tuning: Tuning | None = None) -> list[Task]:
         """Return its distinct kernels, in the layouts of databases, and those of other fusions.
 
@@ -51,13 +49,11 @@ class Model:
         module, ctx = self._lowered(TIRJoinStripsPass, tuning)
         return tasks_in_fusions(module, ctx.weights, tuning or Tuning())
 
-    @collected_rarely()
     def pairs(self, tuning: Tuning | None = None) -> list[Pair]:
         """Return the pairs of kernels that could be joined, in the layouts of databases."""
         module, _ = self._lowered(TIRJoinStripsPass, tuning)
         return pairs_of(module)
 
-    @collected_rarely()
     def forms(self) -> Forms:
         """Return its networks before the choice of forms; none if an accelerator takes part in it.
 
@@ -69,7 +65,6 @@ class Model:
         found = [open_convolutions(function, target, ctx) for function in functions]
         return Forms(found, functions, ctx.weights, target)
 
-    @collected_rarely()
     def networks(self, tuning: Tuning | None = None) -> Networks:
         """Return its networks in the forms of tuning databases, before the choice of layouts.
 

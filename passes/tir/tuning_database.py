@@ -21,7 +21,6 @@ from pathlib import Path
 from ...dialects import cl
 from ...errors import CloptError
 from ...files.reading import read_file
-from ...garbage import collected_rarely
 from ...messages.printable import printable
 from .revision import compiler_revision
 from .rules import rules
@@ -300,7 +299,6 @@ def _torn(name: str | Path, number: int) -> str:
 
 
 @lru_cache(maxsize=8)
-@collected_rarely()
 def _read(path: Path, status: tuple[int, int, int]) -> TuningDatabase:
     data = read_file(path)
     try:
