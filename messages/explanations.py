@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import TypeAlias
@@ -63,15 +63,22 @@ class ExplainedPlan:
     kernel: str
     rule: str
     version: int
-    cost: float | None
-    """By the rule's own model, in a unit of its own; None without a model."""
+    microseconds: float
+    """The estimated time."""
+    terms: Mapping[str, float]
+    """Microseconds that each resource needs; they overlap in part."""
     parameters: Sequence[ExplainedParameter]
     others: Sequence[tuple[str, str]]
     """The rules that come before this one, each with a verdict."""
 
+    @property
+    def estimate(self) -> str:
+        """Return the estimated time and its terms, for people."""
+        terms = (f"{name} {time:.3g}" for name, time in self.terms.items())
+        return f"estimated {self.microseconds:.3g} us ({', '.join(terms)})"
+
     def __str__(self) -> str:
-        cost = "" if self.cost is None else f", cost {self.cost:.4g}"
-        lines = [f"@{self.kernel}: {self.rule}, version {self.version}{cost}"]
+        lines = [f"@{self.kernel}: {self.rule}, version {self.version}, {self.estimate}"]
         lines += [f"  {p.name} = {p.value}: {p.meaning}; {p.domain}" for p in self.parameters]
         lines += [f"  {rule} {verdict}" for rule, verdict in self.others]
         return "\n".join(lines)

@@ -32,11 +32,14 @@ _FAULTY = 3.0
 """Target of a plan with a fault: twenty times the default's time."""
 
 
-def features_of(plan: tir.Plan, cost: float | None, kernel: Features) -> dict[str, float]:
-    """Return the features of a plan by name: logarithms of sizes, words, those of the kernel."""
+def features_of(plan: tir.Plan, estimate: float | None, kernel: Features) -> dict[str, float]:
+    """Return the features of a plan by name: logarithms of sizes, words, those of the kernel.
+
+    `estimate` is the estimated time of the plan in microseconds, where it has one.
+    """
     found = {f"rule {plan.rule}": 1.0, **kernel}
-    if cost is not None:
-        found["cost"] = log(1 + cost)
+    if estimate is not None:
+        found["estimate"] = log(estimate)
     for name, value in plan.parameters.items():
         if isinstance(value, str):
             found[f"{name} {value}"] = 1.0

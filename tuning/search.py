@@ -8,9 +8,9 @@ give the same search.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from math import exp, log
+from math import exp, inf, log
 from random import Random
 
 from xdsl.dialects import memref
@@ -24,8 +24,8 @@ from .trial import Result, Task
 
 _PARENTS = 8
 """The number of fastest plans that serve as parents."""
-_BRED = 64
-"""Candidates among which the cost model chooses a generation."""
+_BRED = 32
+"""Candidates among which a generation is chosen; an estimate of each takes 20 ms."""
 _FAR = 3.0
 """Plans slower than this many times the best are no parents, not even as the best of a rule."""
 _AT_RANDOM = 0.2
@@ -56,7 +56,6 @@ class Search:
 
     def __post_init__(self) -> None:
         self._rng = Random(f"{self.seed} {self.task.kernel}")
-        self._candidates: dict[str, Candidate] = {}
         self._learned: set[str] = set()
         self._best_before: float | None = None
 
@@ -87,9 +86,8 @@ class Search:
         if self.default is None:
             chosen = [self.space.default]
         else:
-            others = self._untried(self.space.defaults())[:count]
-            chosen = [*others, *self._untried(self._chosen(count - len(others)))]
-        self._candidates |= {each.key: each for each in chosen}
+            others = self._untried(self.space.defaults())
+            chosen = others[:count] or self._chosen(count)
         if not chosen:
             self.stale = _PATIENCE
         return chosen
@@ -115,13 +113,13 @@ class Search:
                 self._learned.add(key)
                 time = result.microseconds
                 ratio = None if time is None else time / default.microseconds
-                self.model.add(self._features(result.plan, self._cost(key)), ratio)
+                self.model.add(self._features(Candidate(result.plan)), ratio)
 
     def _untried(self, candidates: Iterable[Candidate]) -> list[Candidate]:
         return [each for each in candidates if each.key not in self.results]
 
     def _chosen(self, count: int) -> list[Candidate]:
-        """Return untried plans, most of them those that the cost model ranks highest."""
+        """Return untried plans, most of them those that are expected to be the fastest."""
         if count <= 0:
             return []
         bred: dict[str, Candidate] = {}
@@ -133,10 +131,8 @@ class Search:
                 bred[candidate.key] = candidate
         plans = list(bred.values())
         free = round(_AT_RANDOM * count)
-        predicted = self.model.predict([self._features(p.plan, p.cost) for p in plans])
-        if predicted is None:
-            return plans[:count]
-        order = sorted(range(len(plans)), key=lambda i: (float(predicted[i]), plans[i].key))
+        ranks = self._ranks(plans)
+        order = sorted(range(len(plans)), key=lambda i: (ranks[i], plans[i].key))
         liked = [plans[i] for i in order[: max(1, count - free)]]
         rest = [plans[i] for i in sorted(order[len(liked) :])]
         return [*liked, *rest[: count - len(liked)]]
@@ -163,12 +159,16 @@ class Search:
         of_rules = {plan.rule: plan for plan in reversed(near)}
         return [*near[:_PARENTS], *(p for p in of_rules.values() if p not in near[:_PARENTS])]
 
-    def _cost(self, key: str) -> float | None:
-        known = self._candidates.get(key)
-        return None if known is None else known.cost
+    def _ranks(self, plans: Sequence[Candidate]) -> Sequence[float]:
+        """Rank plans by what the cost model learned, or by their estimates before that."""
+        learned = self.model.predict([self._features(each) for each in plans])
+        if learned is not None:
+            return [float(each) for each in learned]
+        estimates = [self.space.estimate(each) for each in plans]
+        return [inf if each is None else each for each in estimates]
 
-    def _features(self, plan: tir.Plan, cost: float | None) -> dict[str, float]:
-        return features_of(plan, cost, self.kernel)
+    def _features(self, candidate: Candidate) -> dict[str, float]:
+        return features_of(candidate.plan, self.space.estimate(candidate), self.kernel)
 
 
 def kernel_features(kernel: tir.FuncOp) -> dict[str, float]:

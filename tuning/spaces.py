@@ -8,7 +8,11 @@ from itertools import islice
 from random import Random
 from typing import Any
 
+from xdsl.utils.exceptions import VerifyException
+
 from ..dialects import cl, tir
+from ..errors import CloptError
+from ..passes.tir.plan_estimate import estimate_plan
 from ..passes.tir.plan_parts import parts_of, with_parts
 from ..passes.tir.rules import rules
 from ..passes.tir.rules.naive_kernel import NaiveKernel
@@ -25,11 +29,9 @@ _LISTED = 5040
 
 @dataclass(frozen=True)
 class Candidate:
-    """A plan, with its cost by the model of its rule."""
+    """A plan that may be tried."""
 
     plan: tir.Plan
-    cost: float | None = None
-    """In units that compare plans of one rule for one kernel."""
 
     @property
     def key(self) -> str:
@@ -55,11 +57,22 @@ class PlanSpace:
             if name != FALLBACK.name or name == default.rule
         }
         self.default = self._candidate_of(default)
+        self._estimates: dict[str, float | None] = {}
 
     @property
     def rules(self) -> list[str]:
         """The rules that fit, in the order in which the compiler tries them."""
         return list(self._spaces)
+
+    def estimate(self, candidate: Candidate) -> float | None:
+        """Return the estimated microseconds of a plan, or None if it does not fit the kernel."""
+        if candidate.key not in self._estimates:
+            try:
+                found = estimate_plan(self._kernel, candidate.plan, self._target).microseconds
+            except (CloptError, VerifyException):
+                found = None
+            self._estimates[candidate.key] = found
+        return self._estimates[candidate.key]
 
     def defaults(self) -> list[Candidate]:
         """Return the default of the kernel, then those of the other rules."""
@@ -152,9 +165,8 @@ class PlanSpace:
     def _made(self, name: str, point: Params) -> Candidate:
         rule, space = self._spaces[name]
         point = space.completed(point)
-        cost = None if rule.cost is None else rule.cost(space, point)
         plan = with_parts(self._kernel, plan_of(rule, point).data, self._target)
-        return Candidate(plan, cost)
+        return Candidate(plan)
 
 
 def _drawn(domain: Domain, rng: Random) -> Iterator[Value]:

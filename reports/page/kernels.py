@@ -106,13 +106,12 @@ def _facts(
 
 def _plan(plan: ExplainedPlan) -> Html:
     """Return the decisions of a plan, and the verdicts on the other rules, folded."""
-    cost = "" if plan.cost is None else f", cost {plan.cost:.4g} by its own model"
     rows = [[p.name, element("code", p.value), p.meaning, p.domain] for p in plan.parameters]
     verdicts = [element("li", element("b", rule), " ", text) for rule, text in plan.others]
     others = element("details", element("summary", "Other rules"), element("ul", verdicts))
     return element(
         "div",
-        element("h4", f"Rule {plan.rule}, version {plan.version}{cost}"),
+        element("h4", f"Rule {plan.rule}, version {plan.version}: {plan.estimate}"),
         table(_PARAMETERS, rows) if rows else None,
         others if verdicts else None,
         class_="plan",

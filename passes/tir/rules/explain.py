@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
 from itertools import takewhile
 from typing import Any
 
 from ....dialects import cl, tir
 from ....messages.explanations import ExplainedParameter, ExplainedPlan
+from ...estimate.terms import Terms
+from ..plan_estimate import estimate_plan
 from . import rules
 from .naive_kernel import NaiveKernel
 from .plans import space_of
@@ -19,7 +22,6 @@ def explain_plan(func: tir.FuncOp, plan: tir.Plan, target: cl.Target) -> Explain
     kernel = NaiveKernel(func)
     rule, space = space_of(kernel, plan, target)
     params = space.completed(Params(plan.parameters))
-    cost = None if rule.cost is None else rule.cost(space, params)
     parameters = [
         ExplainedParameter(
             each.name,
@@ -31,7 +33,16 @@ def explain_plan(func: tir.FuncOp, plan: tir.Plan, target: cl.Target) -> Explain
     ]
     before = takewhile(lambda other: other is not rule, rules())
     others = [(other.name, _verdict(other, kernel, target)) for other in before]
-    return ExplainedPlan(func.sym_name.data, rule.name, rule.version, cost, parameters, others)
+    estimated = estimate_plan(func, plan, target)
+    return ExplainedPlan(
+        kernel=func.sym_name.data,
+        rule=rule.name,
+        version=rule.version,
+        microseconds=estimated.microseconds,
+        terms={each.name: getattr(estimated.terms, each.name) for each in fields(Terms)},
+        parameters=parameters,
+        others=others,
+    )
 
 
 def _verdict(rule: Rule[Any], kernel: NaiveKernel, target: cl.Target) -> str:

@@ -77,8 +77,6 @@ class Rule(Generic[Structure]):
     apply: Callable[[Schedule, Structure, Params], None]
     """Makes any point with the primitives of the schedule. It gets the structure of the schedule's
     own copy of the kernel, seen before the first step."""
-    cost: Callable[[Space[Structure], Params], float] | None = None
-    """The cost of a point by the model, in units that compare points for one kernel."""
     objection: Callable[[Space[Structure]], str | None] | None = None
     """Why a later rule suits a kernel better that this one can schedule; None if it does not."""
     splits: bool = False

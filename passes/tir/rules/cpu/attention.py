@@ -305,6 +305,5 @@ ATTENTION = Rule(
     _domains,
     _default,
     _apply,
-    lambda space, params: space.model(AttentionModel).cost(AttentionSizes.of(params)),
 )
 """The softmax needs no decision: a vector of queries goes through all keys."""

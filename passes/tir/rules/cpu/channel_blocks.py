@@ -117,6 +117,5 @@ CHANNEL_BLOCKS = Rule(
     _domains,
     _default,
     _apply,
-    lambda space, params: space.model(ChannelTileModel).cost(_tile(params)),
 )
 """The layouts of the operands say which loop of the reduction is innermost."""

@@ -238,6 +238,5 @@ DOT_TILES = Rule(
     _domains,
     _default,
     _apply,
-    lambda space, params: space.model(ByteTileModel).cost(_tile(params)),
 )
 """Before the rules that multiply one term at a time."""

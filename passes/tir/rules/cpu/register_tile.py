@@ -57,9 +57,7 @@ from .register_tile_model import (
     RegisterTile,
     RegisterTileModel,
     chunks,
-    costed,
     cycles_by_rows,
-    stores_rows,
     tiles_of_item,
     total_cycles,
 )
@@ -232,12 +230,6 @@ def _grid_order(model: RegisterTileModel, tile: RegisterTile) -> list[int]:
     return sorted(rank, key=lambda i: (rank[i], i == tile.col, i == tile.row))
 
 
-def _cost(space: Space[Contraction], params: Params) -> float:
-    """Return the cycles of all tiles."""
-    model, tile = space.model(RegisterTileModel), RegisterTile.of(params)
-    return total_cycles(model, costed(model, tile, stores_rows(model, tile.col, tile.width)))
-
-
 REGISTER_TILE = Rule(
     "register-tile",
     3,
@@ -247,7 +239,6 @@ REGISTER_TILE = Rule(
     _domains,
     _default,
     _apply,
-    _cost,
     _objection,
 )
 """How the loops of a part of the reduction nest needs no decision: registers hold the tile."""

@@ -130,7 +130,6 @@ STRIPS = Rule(
     _domains,
     _default,
     _apply,
-    lambda space, params: space.model(StripsModel).cost(StripSizes.of(params)),
     _objection,
 )
 """The last strip of an image overlaps the one before it if strips do not divide the rows."""

@@ -377,6 +377,5 @@ WINOGRAD_TILES = Rule(
     _domains,
     _default,
     _apply,
-    lambda space, params: space.model(WinogradModel).cost(WinogradSizes.of(params)),
 )
 """A strip has whole rows of tiles, or equal parts of one row, so that none is partial."""

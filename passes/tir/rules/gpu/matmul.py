@@ -313,7 +313,6 @@ GPU_MATMUL = Rule(
     _domains,
     _default,
     _apply,
-    _cost,
     _objection,
 )
 """Which variables are rows and columns follows from the product, the copies from the group."""

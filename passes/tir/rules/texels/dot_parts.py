@@ -230,9 +230,6 @@ DOT_PARTS = Rule(
     _domains,
     _default,
     _apply,
-    lambda space, params: space.model(BytePartsModel).cost(
-        tile_of(params), params.number(PARTS.name)
-    ),
     _objection,
 )
 """Which variables are texels, columns and terms follows from the operands, as in `dot-texels`."""

@@ -252,6 +252,5 @@ DOT_TEXELS = Rule(
     _domains,
     _default,
     _apply,
-    lambda space, params: space.model(ByteTexelModel).cost(tile_of(params)),
 )
 """Which variables are texels, columns and terms follows from the operands."""

@@ -245,10 +245,6 @@ def _share(
     return fold, schedule.cache_write(fold, tir.Scope.Private), last
 
 
-def _cost(space: Space[TexelReduction], params: Params) -> float:
-    return space.model(TexelPartsModel).cost(tile_of(params), params.number(PARTS.name))
-
-
 TEXEL_PARTS = Rule(
     "texel-parts",
     1,
@@ -258,7 +254,6 @@ TEXEL_PARTS = Rule(
     _domains,
     _default,
     _apply,
-    _cost,
     _objection,
 )
 """Which variables are texels and columns follows from the layout, as in `texel-tile`."""

@@ -244,10 +244,6 @@ class TiledLoops:
             schedule.roll(next(loop for loop in reversed(serial) if loop.size > 1))
 
 
-def _cost(space: Space[TexelReduction], params: Params) -> float:
-    return cost_of(space.model(TexelTileModel).shape, tile_of(params), space.target)
-
-
 TEXEL_TILE = Rule(
     "texel-tile",
     2,
@@ -257,6 +253,5 @@ TEXEL_TILE = Rule(
     _domains,
     _default,
     _apply,
-    _cost,
 )
 """Which variables are texels and columns follows from the layout."""

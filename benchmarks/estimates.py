@@ -1,0 +1,155 @@
+"""How good the estimates of kernels' times are, beside what `clopt-tune` measured.
+
+`python benchmarks/estimates.py MODEL=RECORDS... --target TARGET [--output results/estimates-NAME]`.
+RECORDS is a database that `clopt-tune search MODEL --no-layouts -o RECORDS` wrote. For each record
+of a plan, the kernel is scheduled by that plan and estimated (`clopt.passes.tir.plan_estimate`).
+
+- *error*: the median of |ln(estimated / measured)|, as a share.
+- *rank*: Spearman's correlation of estimated and measured times of one kernel's plans; the median
+  of all kernels.
+- *picked* and *default*: the time of the plan with the least estimate, and of clopt's default plan,
+  over that of the fastest, each summed over the kernels.
+- *within 10 %*: the share of the time in kernels whose picked plan is at most a tenth slower than
+  the fastest.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import statistics
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import exp, log
+from pathlib import Path
+
+from provenance import measured
+
+from clopt.errors import CloptError
+from clopt.passes.tir.plan_estimate import estimate_plan
+from clopt.passes.tir.plan_file import plan_context, read_plan
+from clopt.tuning.networks import Model
+from clopt.tuning.programs import Programs
+
+HERE = Path(__file__).resolve().parent
+LEAST_PLANS = 4
+"""Plans of a kernel without which its rank says nothing."""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A plan of a kernel with both of its times, in microseconds."""
+
+    kernel: str
+    rule: str
+    measured: float
+    estimated: float
+    is_default: bool
+
+    @property
+    def error(self) -> float:
+        """The logarithm of the estimate over the measured time."""
+        return log(self.estimated / self.measured)
+
+
+def rows_of(model: Path, records: Path, target: str) -> Iterator[Row]:
+    """Yield a row for each record of a plan that still schedules its kernel."""
+    by_kernel: defaultdict[str, list[dict[str, object]]] = defaultdict(list)
+    for line in records.read_text().splitlines():
+        record = json.loads(line)
+        if record.get("plan") and record.get("microseconds"):
+            by_kernel[record["kernel"]].append(record)
+    for task in Model(model, target=target).tasks():
+        programs = Programs(task)
+        for record in by_kernel[task.kernel]:
+            plan = read_plan(plan_context(), str(record["plan"]), str(records))
+            try:
+                time = estimate_plan(programs.kernel, plan, task.target).microseconds
+            except CloptError:  # the plan is of an older version of its rule
+                continue
+            default = bool(record.get("default"))
+            yield Row(task.kernel, plan.rule, float(str(record["microseconds"])), time, default)
+
+
+def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
+    """Return Spearman's correlation of two samples without ties."""
+    places = [
+        {i: place for place, i in enumerate(sorted(range(len(xs)), key=xs.__getitem__))}
+        for xs in (a, b)
+    ]
+    squares = sum((places[0][i] - places[1][i]) ** 2 for i in range(len(a)))
+    return 1 - 6 * squares / (len(a) * (len(a) ** 2 - 1))
+
+
+def summary(rows: Sequence[Row]) -> dict[str, float]:
+    """Return the figures over all kernels."""
+    kernels: defaultdict[str, list[Row]] = defaultdict(list)
+    for row in rows:
+        kernels[row.kernel].append(row)
+    compared = [found for found in kernels.values() if len(found) >= LEAST_PLANS]
+    best = [min(row.measured for row in found) for found in compared]
+    picked = [min(found, key=lambda row: row.estimated).measured for found in compared]
+    default = [
+        next((row.measured for row in found if row.is_default), least)
+        for found, least in zip(compared, best, strict=True)
+    ]
+    near = sum(least for least, time in zip(best, picked, strict=True) if time <= 1.1 * least)
+    return {
+        "plans": len(rows),
+        "kernels": len(compared),
+        "error": exp(statistics.median(abs(row.error) for row in rows)) - 1,
+        "bias": exp(statistics.median(row.error for row in rows)),
+        "rank": statistics.median(
+            rank_correlation([r.estimated for r in found], [r.measured for r in found])
+            for found in compared
+        ),
+        "picked": sum(picked) / sum(best),
+        "default": sum(default) / sum(best),
+        "within": near / sum(best),
+    }
+
+
+def table(rows: Sequence[Row]) -> list[str]:
+    """Return Markdown tables: the summary, and the estimates by rule."""
+    found = summary(rows)
+    lines = [
+        "| plans | kernels | error | bias | rank | picked | default | within 10 % |",
+        "|---|---|---|---|---|---|---|---|",
+        f"| {found['plans']:.0f} | {found['kernels']:.0f} | {found['error']:.0%} "
+        f"| {found['bias']:.2f} | {found['rank']:.2f} | {found['picked']:.3f} "
+        f"| {found['default']:.3f} | {found['within']:.0%} |",
+        "",
+        "| rule | plans | estimated / measured | spread |",
+        "|---|---|---|---|",
+    ]
+    by_rule: defaultdict[str, list[float]] = defaultdict(list)
+    for row in rows:
+        by_rule[row.rule].append(row.error)
+    for rule, errors in sorted(by_rule.items()):
+        middle, spread = exp(statistics.median(errors)), statistics.pstdev(errors)
+        lines.append(f"| {rule} | {len(errors)} | {middle:.2f} | {spread:.2f} |")
+    return lines
+
+
+def main() -> None:
+    """Print the tables, and write them with `--output`."""
+    parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
+    parser.add_argument("pairs", nargs="+", metavar="MODEL=RECORDS")
+    parser.add_argument("--target", required=True, help="the target of the records' device")
+    parser.add_argument("--output", type=Path, help="a path without suffix: .md and .json")
+    args = parser.parse_args()
+    rows: list[Row] = []
+    for pair in args.pairs:
+        model, _, records = pair.partition("=")
+        rows += rows_of(Path(model), Path(records), args.target)
+    lines = table(rows)
+    print("\n".join(lines))
+    if args.output:
+        head = ["# Estimated and measured times of kernels", "", measured(), "", __doc__ or "", ""]
+        args.output.with_suffix(".md").write_text("\n".join([*head, *lines]) + "\n")
+        args.output.with_suffix(".json").write_text(json.dumps(summary(rows), indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    main()
