@@ -26,7 +26,7 @@ class Addresses:
         self._leaves: dict[SSAValue, AffineExpr] = {}
 
     def add(self, loop: tir.ForOp) -> int:
-        """Number a loop."""
+        """Give a loop a number."""
         number = len(self._sizes)
         self._sizes.append(loop.size)
         self._leaves[loop.body.block.args[0]] = AffineExpr.dimension(number)
