@@ -10,51 +10,16 @@ import numpy as np
 import pyopencl as cl
 import pyopencl.array as cla
 import pytest
-import torch
 
 from clopt import CloptError
 from clopt.backends.pyopencl_runtime import Executable, find_device
-from clopt.weights import Weights
-from support.cl.programs import parse, twice
-
-LARGE = 1 << 17
-"""Floats of an array that CPUs use in place."""
-SMALL = 1 << 10
-
-
-def program(count: int, device: str = "", queue: cl.CommandQueue | None = None) -> Executable:
-    """The program y = 2 * x, z = 2 * y of arrays with `count` floats."""
-    text = f"""{twice(count)}
-cl.program @main(%x: memref<{count}xf32> {{cl.name = "x"}},
-                 %y: memref<{count}xf32> {{cl.name = "y"}},
-                 %z: memref<{count}xf32> {{cl.name = "z"}}) inputs 1 {{
-  cl.enqueue_kernel @twice(%x, %y) : memref<{count}xf32>, memref<{count}xf32>
-  cl.enqueue_kernel @twice(%y, %z) : memref<{count}xf32>, memref<{count}xf32>
-  cl.return
-}}"""
-    place = find_device(device) if device else None
-    return Executable(parse(text), Weights(), place, queue=queue, use_cache=False)
-
-
-def aligned(count: int, shift: int = 0) -> np.ndarray[Any, np.dtype[np.float32]]:
-    """Zeros that start `shift` bytes after a multiple of 4096."""
-    raw = np.zeros(4 * count + 8192, np.uint8)
-    start = -raw.ctypes.data % 4096 + shift
-    return raw[start : start + 4 * count].view(np.float32)
+from support.cl.exchange import LARGE, SMALL, aligned, counted_copies, program
 
 
 @pytest.fixture
 def copies(monkeypatch: pytest.MonkeyPatch) -> list[int]:
     """The bytes of each copy between the host and the device."""
-    made: list[int] = []
-    copy = cl.enqueue_copy
-
-    def counted(queue: Any, target: Any, source: Any, **options: Any) -> Any:
-        made.extend(each.nbytes for each in (target, source) if isinstance(each, np.ndarray))
-        return copy(queue, target, source, **options)
-
-    monkeypatch.setattr(cl, "enqueue_copy", counted)
-    return made
+    return counted_copies(monkeypatch)
 
 
 def test_large_arrays_are_used_in_place(device: str, copies: list[int]) -> None:
@@ -92,19 +57,6 @@ def test_small_and_unaligned_arrays_are_copied(
     executable.run([x], {"y": y})
     np.testing.assert_array_equal(y, 2 * x)
     assert copies == [4 * count] * 2
-
-
-def test_tensors_of_torch_share_their_memory(device: str, copies: list[int]) -> None:
-    executable = program(LARGE, device)
-    shared = [torch.from_dlpack(aligned(LARGE)) for _ in range(2)]
-    x, z = shared
-    x += 3
-    (returned,) = executable.run([x], {"z": z})
-    assert returned is z
-    assert torch.equal(z, 4 * x)
-    assert copies == []
-    (y,) = executable.run([x], ["y"])
-    assert torch.equal(torch.from_dlpack(y), 2 * x)
 
 
 def test_models_are_chained_on_the_device(device: str, copies: list[int]) -> None:
@@ -181,10 +133,6 @@ REFUSED: dict[str, tuple[Callable[[Executable], Any], str]] = {
     "read-only": (
         lambda e: {"y": np.frombuffer(bytes(4 * SMALL), np.float32)},
         'for the output "y" is read-only; pass a writable one',
-    ),
-    "requires grad": (
-        lambda e: {"y": torch.zeros(SMALL, requires_grad=True)},
-        'The output "y" is a torch.Tensor, which gives no array: ',
     ),
     "input's": (lambda e: {"y": X}, 'The output "y" shares its memory with "x"'),
     "shared": (lambda e: dict.fromkeys("yz", X + 1), 'output "z" shares its memory with "y"'),
