@@ -85,7 +85,7 @@ class Programs:
         return self._scheduled(module)
 
     def plainest(self) -> TrialProgram:
-        """Return the program with the rule that fits all kernels.
+        """Return the program with the rule that applies to all kernels.
 
         That rule recomputes stages wherever they are read. So stages that are read by a sum, but
         are not sums themselves, become kernels of their own.
@@ -117,13 +117,13 @@ class Programs:
 
 
 def _last_plan(kernel: tir.FuncOp, target: cl.Target) -> tir.PlanAttr:
-    """Return the default plan of the last rule that fits, which fits every kernel."""
+    """Return the default plan of the last rule that applies, which takes every kernel."""
     naive = NaiveKernel(kernel)
     for rule in reversed(rules()):
         space = rule.space(naive, target)
         if isinstance(space, Space):
             return plan_of(rule, rule.default(space))
-    raise refuse(kernel, "no rule fits it")
+    raise refuse(kernel, "no rule applies to it")
 
 
 def _parsed(text: str) -> ModuleOp:

@@ -1,4 +1,4 @@
-"""The plans that a tuner tries: points of the spaces of all rules that fit a kernel."""
+"""The plans that a tuner tries: points of the spaces of all rules that apply to a kernel."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ class PlanSpace:
 
     @property
     def rules(self) -> list[str]:
-        """The rules that fit, in the order in which the compiler tries them."""
+        """The rules that apply, in the order in which the compiler tries them."""
         return list(self._spaces)
 
     def estimate(self, candidate: Candidate) -> float | None:

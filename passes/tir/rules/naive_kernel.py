@@ -9,7 +9,7 @@ from typing import TypeVar, cast
 from ....dialects import tir
 from .shared.contraction import Contraction, contraction_of
 from .space import NotApplicable
-from .stages import Stage, main_output, stages_of
+from .stages import KernelStage, main_output, stages_of
 
 _T = TypeVar("_T")
 
@@ -32,7 +32,7 @@ class NaiveKernel:
             self._structures[structure] = structure(self)
         return cast("_T", self._structures[structure])
 
-    def with_roles(self, form: str, roles: Sequence[str]) -> list[Stage] | None:
+    def with_roles(self, form: str, roles: Sequence[str]) -> list[KernelStage] | None:
         """Return the stages of these roles if the lowering stated `form`; None otherwise.
 
         All producers have a role then: the kernel computes nothing else before its output.
@@ -45,12 +45,12 @@ class NaiveKernel:
         return stages if len(stages) == len(roles) == len(self.producers) else None
 
     @cached_property
-    def main(self) -> Stage:
+    def main(self) -> KernelStage:
         """The output that reads what the producers compute; ScheduleError where several do."""
         return main_output(self.func, self.outputs, self.producers)
 
     @property
-    def borders(self) -> list[Stage]:
+    def borders(self) -> list[KernelStage]:
         """The outputs beside the main one."""
         return [output for output in self.outputs if output is not self.main]
 

@@ -19,7 +19,7 @@ Structure = TypeVar("Structure")
 _Model = TypeVar("_Model")
 
 
-class Kind(Enum):
+class ValueKind(Enum):
     """The type of a parameter's values."""
 
     NUMBER = "number"
@@ -28,7 +28,10 @@ class Kind(Enum):
 
     def holds(self, value: Value) -> bool:
         """Return whether a value has this type."""
-        return type(value) is {Kind.NUMBER: int, Kind.WORD: str, Kind.NUMBERS: tuple}[self]
+        return (
+            type(value)
+            is {ValueKind.NUMBER: int, ValueKind.WORD: str, ValueKind.NUMBERS: tuple}[self]
+        )
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Parameter:
     """A decision that a rule declares, whatever the kernel and the target are."""
 
     name: str
-    kind: Kind
+    kind: ValueKind
     meaning: str
     when: str = ""
     """Which kernels and devices have it; empty if all have it."""
@@ -65,7 +68,7 @@ def number(
     name: str, meaning: str, *, when: str = "", absent: int | None = None, repeated: bool = False
 ) -> Parameter:
     """Declare a parameter that is a number."""
-    return Parameter(name, Kind.NUMBER, meaning, when, absent, repeated)
+    return Parameter(name, ValueKind.NUMBER, meaning, when, absent, repeated)
 
 
 def numbers(
@@ -77,12 +80,12 @@ def numbers(
     repeated: bool = False,
 ) -> Parameter:
     """Declare a parameter that is several numbers."""
-    return Parameter(name, Kind.NUMBERS, meaning, when, absent, repeated)
+    return Parameter(name, ValueKind.NUMBERS, meaning, when, absent, repeated)
 
 
 def word(name: str, meaning: str) -> Parameter:
     """Declare a parameter that is a word."""
-    return Parameter(name, Kind.WORD, meaning)
+    return Parameter(name, ValueKind.WORD, meaning)
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ _WIDTHS = (2, 4, 8, 16)
 
 
 @dataclass(frozen=True)
-class Stage:
+class KernelStage:
     """A block and the loops around it, outermost first; before scheduling one loop per variable."""
 
     block: tir.BlockOp
@@ -110,15 +110,15 @@ class Stage:
         }
 
 
-def stages_of(func: tir.FuncOp) -> list[Stage]:
+def stages_of(func: tir.FuncOp) -> list[KernelStage]:
     """Return the stages of a naive kernel, in program order."""
     return list(_stages_below(func.body.block, []))
 
 
-def _stages_below(body: Block, loops: list[tir.ForOp]) -> Iterator[Stage]:
+def _stages_below(body: Block, loops: list[tir.ForOp]) -> Iterator[KernelStage]:
     for op in body.ops:
         if isinstance(op, tir.BlockOp):
-            yield Stage(op, loops)
+            yield KernelStage(op, loops)
         elif isinstance(op, tir.ForOp):
             yield from _stages_below(op.body.block, [*loops, op])
 
@@ -143,7 +143,9 @@ def _temporaries(func: tir.FuncOp) -> Iterator[memref.AllocaOp]:
     return (op for op in func.body.block.ops if isinstance(op, memref.AllocaOp))
 
 
-def main_output(func: tir.FuncOp, outputs: list[Stage], producers: list[Stage]) -> Stage:
+def main_output(
+    func: tir.FuncOp, outputs: list[KernelStage], producers: list[KernelStage]
+) -> KernelStage:
     """Return the only output that reads the reductions; ScheduleError if several do."""
     readers = {block for stage in producers for block in stage.consumers()}
     mains = [output for output in outputs if output.block in readers]
@@ -156,7 +158,7 @@ def main_output(func: tir.FuncOp, outputs: list[Stage], producers: list[Stage]) 
     return mains[0]
 
 
-def reads_in_place(stage: Stage, output: Stage) -> bool:
+def reads_in_place(stage: KernelStage, output: KernelStage) -> bool:
     """Return whether the output reads the results of a stage only at its own position."""
     for buffer in written(stage.block):
         shape = memref_of(buffer).get_shape()
@@ -215,7 +217,7 @@ def _plain_strides(
     return [*steps]
 
 
-def lane_step(stage: Stage, access: Access, variable: int, width: int) -> int | None:
+def lane_step(stage: KernelStage, access: Access, variable: int, width: int) -> int | None:
     """Return how far an access moves from lane to lane of vectors of `width` along a variable.
 
     The vectors start at multiples of the width. None where the lanes are not equally spaced.
@@ -229,7 +231,7 @@ def lane_step(stage: Stage, access: Access, variable: int, width: int) -> int | 
     return None if address is None else _strides_of(address, extents)[-1]
 
 
-def first_address(stage: Stage, access: Access) -> int | None:
+def first_address(stage: KernelStage, access: Access) -> int | None:
     """Return the element that an access touches if all variables are zero; None if unknown."""
     extents, shape = stage.block.iter_extents, memref_of(access.memref).get_shape()
     dims = _forms_of_variables(extents)
@@ -237,7 +239,7 @@ def first_address(stage: Stage, access: Access) -> int | None:
     return None if address is None else address.constant
 
 
-def blocked_variable(stage: Stage, access: Access) -> tuple[int, int] | None:
+def blocked_variable(stage: KernelStage, access: Access) -> tuple[int, int] | None:
     """Return the variable along which an access finds neighbours in blocks, and their size."""
     extents, shape = stage.block.iter_extents, memref_of(access.memref).get_shape()
     if not shape or shape[-1] not in _WIDTHS:
@@ -298,7 +300,7 @@ def _strides_of(address: Linear | None, extents: Sequence[int]) -> list[int | No
     return result
 
 
-def _lane_among(stage: Stage, candidates: Sequence[int]) -> int | None:
+def _lane_among(stage: KernelStage, candidates: Sequence[int]) -> int | None:
     operations = [*stage.block.stores(), *stage.block.loads()]
     buffers = dict.fromkeys(op.memref for op in operations if temporary(op.memref) is None)
     for buffer in buffers:
@@ -328,7 +330,7 @@ def _lane_of(index: AffineExpr | None, extents: Sequence[int]) -> int | None:
             return None
 
 
-def split_lanes(schedule: Schedule, stage: Stage) -> tuple[list[tir.ForOp], tir.ForOp | None]:
+def split_lanes(schedule: Schedule, stage: KernelStage) -> tuple[list[tir.ForOp], tir.ForOp | None]:
     """Split the lanes of texels off the loops of a stage; return the loops and the lanes."""
     loops = list(stage.loops)
     lane = stage.lane
@@ -338,7 +340,9 @@ def split_lanes(schedule: Schedule, stage: Stage) -> tuple[list[tir.ForOp], tir.
     return loops, lanes
 
 
-def split_channels(schedule: Schedule, stage: Stage, reduce: list[tir.ForOp]) -> list[tir.ForOp]:
+def split_channels(
+    schedule: Schedule, stage: KernelStage, reduce: list[tir.ForOp]
+) -> list[tir.ForOp]:
     """Take the lanes of the texels a reduction walks out of its loops; `reduce` is changed.
 
     The lowering takes the last step apart if its texel is partial.

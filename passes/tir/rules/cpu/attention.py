@@ -20,7 +20,7 @@ from ..naive_kernel import NaiveKernel
 from ..rule import Needs, Rule
 from ..shared.grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_sizes
 from ..space import Choice, Domains, NotApplicable, Params, Range, Space, number
-from ..stages import Stage
+from ..stages import KernelStage
 from .beliefs import MOST_SUMS, accumulators
 
 _MOST_ACCUMULATORS = 24
@@ -52,16 +52,16 @@ class AttentionStages:
 
     kernel: NaiveKernel
 
-    queries: Stage
+    queries: KernelStage
     """The copy of the queries in which they are lanes."""
-    products: Stage
-    scores: Stage
-    largest: Stage
-    weights: Stage
-    total: Stage
-    shares: Stage
-    weighted: Stage
-    output: Stage
+    products: KernelStage
+    scores: KernelStage
+    largest: KernelStage
+    weights: KernelStage
+    total: KernelStage
+    shares: KernelStage
+    weighted: KernelStage
+    output: KernelStage
 
     @staticmethod
     def of(kernel: NaiveKernel) -> AttentionStages | NotApplicable:
@@ -270,7 +270,7 @@ def _in_registers(schedule: Schedule, tile: list[tir.ForOp], lanes: tir.ForOp) -
 
 
 def _over_queries(
-    schedule: Schedule, stage: Stage, loop: tir.ForOp, choice: AttentionSizes
+    schedule: Schedule, stage: KernelStage, loop: tir.ForOp, choice: AttentionSizes
 ) -> None:
     """Compute a stage for all queries of a work-item, one key after the other."""
     loops = schedule.compute_at(stage.block, loop)

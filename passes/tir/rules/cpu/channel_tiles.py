@@ -15,7 +15,7 @@ from .....dialects import cl, tir
 from ...schedule import Schedule
 from ..shared.contraction import Contraction, element_bytes
 from ..space import NotApplicable, Range
-from ..stages import Stage, blocked_variable, lane_step
+from ..stages import KernelStage, blocked_variable, lane_step
 from .beliefs import MOST_SUMS, accumulators, divisors
 
 _MOST_ACCUMULATORS = 16
@@ -116,7 +116,7 @@ class BlockedReduction:
         return divisors(-(-self.width // tile.columns))
 
 
-def _fills(stage: Stage, variable: int, lanes: int) -> bool:
+def _fills(stage: KernelStage, variable: int, lanes: int) -> bool:
     """Return whether blocks along a variable of the result have no tail."""
     return variable in stage.spatial and stage.block.iter_extents[variable] % lanes == 0
 

@@ -11,7 +11,7 @@ from ..rule import Needs, Rule
 from ..shared.attach import attach, read_loops
 from ..shared.grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_sizes
 from ..space import Choice, Domains, NotApplicable, Params, Space, number
-from ..stages import Stage
+from ..stages import KernelStage
 
 _WIDTHS = (2, 4, 8, 16)
 
@@ -54,7 +54,7 @@ def _objection(space: Space[Columns]) -> str | None:
     return None
 
 
-def _is_vector(stage: Stage, size: int) -> bool:
+def _is_vector(stage: KernelStage, size: int) -> bool:
     """Return whether every access moves by one element, or none, along the last variable."""
     if len(stage.block.stores()) != 1 or not stage.spatial:
         return False
@@ -79,7 +79,7 @@ def _apply(schedule: Schedule, structure: Columns, params: Params) -> None:
     inner = [loop for loop in loops if loop not in needed]
     outer = [*(loop for loop in loops if loop in needed), columns]
     schedule.reorder(*outer, *inner, lanes)
-    _, placed = attach(schedule, stages, Stage(output.block, [*outer, *inner]))
+    _, placed = attach(schedule, stages, KernelStage(output.block, [*outer, *inner]))
     for block, own in placed.items():
         spatial = block.iter_kinds.count(tir.IterKind.Spatial)
         schedule.reorder(*own[spatial:], own[spatial - 1])

@@ -8,7 +8,7 @@ from ..rule import Needs, Rule
 from ..shared.grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_sizes
 from ..shared.pieces import Pieces, collapse
 from ..space import AnyDomain, Choice, Domains, Params, Range, Space, Value, number
-from ..stages import Stage
+from ..stages import KernelStage
 
 WIDTH = number("width", "lanes of a vector", when="one for each piece", repeated=True)
 CHUNK = number("chunk", "vectors of a work-item", when="one for each piece", repeated=True)
@@ -53,7 +53,9 @@ def _apply(schedule: Schedule, pieces: Pieces, params: Params) -> None:
     join_grid(schedule, pieces.borders, pieces.main)
 
 
-def _block_loops(schedule: Schedule, stage: Stage, variable: int, lanes: int) -> list[tir.ForOp]:
+def _block_loops(
+    schedule: Schedule, stage: KernelStage, variable: int, lanes: int
+) -> list[tir.ForOp]:
     """Return the loops of a piece with the lanes of its blocks innermost."""
     loops = list(stage.loops)
     loops[variable], inner = schedule.split(loops[variable], lanes)

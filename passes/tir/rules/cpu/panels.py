@@ -15,7 +15,7 @@ from xdsl.ir.affine import AffineExpr
 from .....dialects import cl, tir
 from ...schedule import Schedule
 from ...schedule.analysis import memref_of, written
-from ..shared.contraction import Contraction, Load, Tile, element_bytes
+from ..shared.contraction import Contraction, OperandLoad, Tile, element_bytes
 from ..space import Choice, word
 from .beliefs import near_bytes
 
@@ -24,7 +24,7 @@ _PLAIN = Choice(("plain",))
 _BOTH = Choice(("plain", "packed"))
 
 
-def panel_load(problem: Contraction, tile: Tile) -> Load | None:
+def panel_load(problem: Contraction, tile: Tile) -> OperandLoad | None:
     """Return the only load that a panel can serve: of a matrix that the rows of a tile share.
 
     Each of its indices is another variable. Constants need no panel: their layout can change.
@@ -33,7 +33,7 @@ def panel_load(problem: Contraction, tile: Tile) -> Load | None:
     return found[0] if len(found) == 1 else None
 
 
-def _serves(problem: Contraction, load: Load, tile: Tile) -> bool:
+def _serves(problem: Contraction, load: OperandLoad, tile: Tile) -> bool:
     if load.constant is not None or load.steps[tile.row] != 0 or load.steps[tile.col] == 0:
         return False
     shape = memref_of(load.op.memref).get_shape()
@@ -61,7 +61,7 @@ def is_near(problem: Contraction, tile: Tile, parts: int, target: cl.Target) -> 
     return "packed" in panel_domain(problem, tile, parts, near_bytes(target) / 2)
 
 
-def _bytes(problem: Contraction, load: Load, tile: Tile, parts: int) -> int:
+def _bytes(problem: Contraction, load: OperandLoad, tile: Tile, parts: int) -> int:
     """Return the bytes of a panel, in which halves become floats."""
     elements = _elements(problem, load, tile)
     if problem.longest in load.dims:
@@ -69,14 +69,14 @@ def _bytes(problem: Contraction, load: Load, tile: Tile, parts: int) -> int:
     return elements * max(element_bytes(load), 4)
 
 
-def _elements(problem: Contraction, load: Load, tile: Tile) -> int:
+def _elements(problem: Contraction, load: OperandLoad, tile: Tile) -> int:
     """Return the elements of the panels of all parts."""
     extents = problem.stage.block.iter_extents
     reduced = (extents[dim] for dim in problem.stage.reduce if dim in load.dims)
     return tile.cols * prod(reduced)
 
 
-def is_far(problem: Contraction, load: Load, target: cl.Target) -> bool:
+def is_far(problem: Contraction, load: OperandLoad, target: cl.Target) -> bool:
     """Return whether a matrix leaves the second cache before the next tile reads it again."""
     extents = problem.stage.block.iter_extents
     batch = prod(
@@ -86,12 +86,12 @@ def is_far(problem: Contraction, load: Load, target: cl.Target) -> bool:
     return size * element_bytes(load) > target.machine.l2_cache_bytes / 2
 
 
-def _is_batch(problem: Contraction, load: Load, dim: int) -> bool:
+def _is_batch(problem: Contraction, load: OperandLoad, dim: int) -> bool:
     """Return whether every operand has a matrix of its own for each value of a variable."""
     return dim in problem.stage.spatial and all(other.steps[dim] != 0 for other in problem.loads)
 
 
-def copy_cycles(problem: Contraction, load: Load, tile: Tile, target: cl.Target) -> float:
+def copy_cycles(problem: Contraction, load: OperandLoad, tile: Tile, target: cl.Target) -> float:
     """Return the cycles that the panels of all parts take."""
     elements = _elements(problem, load, tile)
     each = 2 / (target.machine.loads_per_cycle * tile.width)
@@ -103,7 +103,7 @@ def copy_cycles(problem: Contraction, load: Load, tile: Tile, target: cl.Target)
 
 
 def copy_panel(
-    schedule: Schedule, problem: Contraction, load: Load, tile: Tile, loop: tir.ForOp
+    schedule: Schedule, problem: Contraction, load: OperandLoad, tile: Tile, loop: tir.ForOp
 ) -> None:
     """Copy the panel at the start of `loop`, with vectors along the columns."""
     copy = schedule.cache_read(problem.stage.block, load.op.memref, tir.Scope.Private)

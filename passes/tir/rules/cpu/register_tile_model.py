@@ -8,7 +8,7 @@ from functools import cached_property
 from math import ceil, gcd, prod
 
 from .....dialects import cl
-from ..shared.contraction import Contraction, Load, element_bytes, is_packed
+from ..shared.contraction import Contraction, OperandLoad, element_bytes, is_packed
 from ..space import Params
 from ..stages import lane_step
 from .beliefs import accumulators, near_bytes
@@ -160,7 +160,7 @@ def _in_parts(model: RegisterTileModel, tile: RegisterTile) -> RegisterTile | No
     return made if is_near(contraction, made, parts, target) else None
 
 
-def _line_places(model: RegisterTileModel, load: Load, tile: RegisterTile) -> int:
+def _line_places(model: RegisterTileModel, load: OperandLoad, tile: RegisterTile) -> int:
     """Return L2 bytes per line if neighbouring tiles share cache lines of this load, else 0.
 
     The rows of a tile are a part of a line, and each step of the reduction reads another line.
@@ -233,7 +233,7 @@ def costed(model: RegisterTileModel, tile: RegisterTile, rows_stored: bool) -> R
     return replace(tile, cycles=cycles, gathers=gathers)
 
 
-def _evicts_itself(model: RegisterTileModel, load: Load, tile: RegisterTile) -> bool:
+def _evicts_itself(model: RegisterTileModel, load: OperandLoad, tile: RegisterTile) -> bool:
     """Return whether the rows of a tile are more lines than their sets of the first cache hold.
 
     Each is walked one element a step, along the reduction. Lines a multiple of a page apart share

@@ -12,10 +12,10 @@ from xdsl.ir.affine import AffineDimExpr
 from .....dialects import cl
 from ...schedule.analysis import memref_of, written
 from ..naive_kernel import NaiveKernel
-from ..shared.contraction import Load, contraction_of, element_bytes
+from ..shared.contraction import OperandLoad, contraction_of, element_bytes
 from ..shared.grid import MOST_PRIVATE
 from ..space import NotApplicable, Params
-from ..stages import Stage, lane_step
+from ..stages import KernelStage, lane_step
 from .beliefs import bytes_per_cycle, near_bytes
 from .channel_tiles import BlockedReduction, ChannelTile, ChannelTileModel
 from .streams import ahead, stream_bytes
@@ -31,7 +31,7 @@ class FusedPixels:
 
     lead: BlockedReduction | None
     """The sums that the strip is made of, such as those of a depthwise convolution."""
-    strip: Stage
+    strip: KernelStage
     product: BlockedReduction
 
     @staticmethod
@@ -75,7 +75,7 @@ class FusedPixels:
         """The bytes of the operand that a strip reads and the next one, too."""
         return 0.0 if self.lead is None else sum(map(self._shared_by, self.lead.contraction.loads))
 
-    def _shared_by(self, load: Load) -> float:
+    def _shared_by(self, load: OperandLoad) -> float:
         """Return the bytes of the rows where the windows of two rows of the strip overlap."""
         assert self.lead is not None
         shape, step = memref_of(load.op.memref).get_shape(), load.steps[ROW]
@@ -127,7 +127,7 @@ def may_be_strips(first: NaiveKernel, second: NaiveKernel, value: SSAValue) -> b
     return len(products) != 1 or _reads_pixels(products[0], strip, value)
 
 
-def _reads_pixels(products: Stage, strip: Stage, buffer: SSAValue) -> bool:
+def _reads_pixels(products: KernelStage, strip: KernelStage, buffer: SSAValue) -> bool:
     """Return whether a product reads `buffer`, the strip, only at its own pixel."""
     if len(strip.block.iter_extents) != 4 or len(products.spatial) != 4:
         return False
@@ -148,7 +148,7 @@ def _reads_pixels(products: Stage, strip: Stage, buffer: SSAValue) -> bool:
 
 
 def _lead(
-    kernel: NaiveKernel, sums: list[Stage], strip: Stage, lanes: int
+    kernel: NaiveKernel, sums: list[KernelStage], strip: KernelStage, lanes: int
 ) -> BlockedReduction | NotApplicable | None:
     """Return the tiles of the sums that a strip is made of; None if it has no sums."""
     if len(strip.block.stores()) != 1:

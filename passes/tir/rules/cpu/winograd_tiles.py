@@ -30,7 +30,7 @@ from ..shared.grid import (
     local_sizes,
 )
 from ..space import Choice, Domains, NotApplicable, Params, Range, Space, number
-from ..stages import Stage
+from ..stages import KernelStage
 from .beliefs import MOST_SUMS, accumulators, bytes_per_cycle, divisors
 from .streams import AHEAD, AHEAD_DOMAIN, ahead, fetch_ahead, stream_bytes
 
@@ -63,10 +63,10 @@ class WinogradStages:
 
     kernel: NaiveKernel
 
-    tiles: Stage
-    products: Stage
-    results: Stage
-    output: Stage
+    tiles: KernelStage
+    products: KernelStage
+    results: KernelStage
+    output: KernelStage
 
     @staticmethod
     def of(kernel: NaiveKernel) -> WinogradStages | NotApplicable:
@@ -334,7 +334,9 @@ def _apply(schedule: Schedule, shape: WinogradStages, params: Params) -> None:
     join_grid(schedule, shape.kernel.borders, shape.output)
 
 
-def _transform(schedule: Schedule, stage: Stage, loop: tir.ForOp, choice: WinogradSizes) -> None:
+def _transform(
+    schedule: Schedule, stage: KernelStage, loop: tir.ForOp, choice: WinogradSizes
+) -> None:
     """Compute whole tiles of a vector of channels at a time."""
     *places, channels = schedule.compute_at(stage.block, loop)
     channels, lanes = schedule.split(channels, choice.lanes)

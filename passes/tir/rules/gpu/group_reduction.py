@@ -32,7 +32,7 @@ from ..space import (
     number,
     word,
 )
-from ..stages import Stage, split_channels
+from ..stages import KernelStage, split_channels
 from ..texels.texel_tile import has_few_texels
 from .row_sharing import FAN_IN, RowSharing, SharedRows, SharingModel
 
@@ -177,7 +177,7 @@ class SharedLoops:
     """Over the lanes of a texel."""
 
 
-def _arrange(schedule: Schedule, output: Stage, sharing: RowSharing) -> SharedLoops:
+def _arrange(schedule: Schedule, output: KernelStage, sharing: RowSharing) -> SharedLoops:
     """Order the output's loops: groups, rows of a group, what a work-item writes of a row."""
     moves = list(output.strides.values())
     grid: list[tir.ForOp] = []
@@ -259,7 +259,7 @@ class ReductionParts:
         """Run the texels of a reduction inside of it, and four of its steps if they share one."""
         count = block.iter_kinds.count(tir.IterKind.Spatial)
         spatial, reduce = loops[:count], loops[count:]
-        steps = split_channels(schedule, Stage(block, loops), reduce)
+        steps = split_channels(schedule, KernelStage(block, loops), reduce)
         rolled: list[tir.ForOp] = []
         for i, loop in enumerate(reduce):
             if at_once and loop.size > _FEW * at_once:
@@ -307,7 +307,7 @@ def _compute_at(schedule: Schedule, block: tir.BlockOp, loop: tir.ForOp | None) 
     return tir.enclosing_loops(block) if loop is None else schedule.compute_at(block, loop)
 
 
-def _share(schedule: Schedule, stage: Stage, sharing: RowSharing) -> ReductionParts:
+def _share(schedule: Schedule, stage: KernelStage, sharing: RowSharing) -> ReductionParts:
     """Split a reduction into what the work-items of a row do and how that is combined.
 
     In local memory, neighbours are next to each other.
@@ -327,7 +327,7 @@ def _share(schedule: Schedule, stage: Stage, sharing: RowSharing) -> ReductionPa
     return ReductionParts(pairs, last, texel)
 
 
-def _shared_loop(schedule: Schedule, stage: Stage, lanes: int) -> tir.ForOp:
+def _shared_loop(schedule: Schedule, stage: KernelStage, lanes: int) -> tir.ForOp:
     """Return the loop over reduce variables that the lanes share; texels stay inside."""
     moves = list(stage.strides.values())
     reduce = [stage.loops[i] for i in stage.reduce]

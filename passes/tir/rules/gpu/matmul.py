@@ -20,7 +20,7 @@ from ...schedule import Schedule
 from ...schedule.analysis import memref_of
 from ..naive_kernel import NaiveKernel, whole_contraction
 from ..rule import Needs, Rule
-from ..shared.contraction import Contraction, Load
+from ..shared.contraction import Contraction, OperandLoad
 from ..shared.grid import bind_axes, join_grid
 from ..space import (
     Choice,
@@ -103,7 +103,7 @@ class MatrixProduct:
             )
         )
 
-    def _along(self, load: Load, tile: GroupTile) -> int | None:
+    def _along(self, load: OperandLoad, tile: GroupTile) -> int | None:
         """Return the size of a panel along the operand's memory."""
         variable = next((i for i, step in enumerate(load.steps) if step == 1), None)
         *_, row, col = range(len(self.contraction.extents))

@@ -8,7 +8,7 @@ from math import prod
 
 from .....dialects import tir
 from ...schedule import Schedule
-from ..shared.contraction import Contraction, Load
+from ..shared.contraction import Contraction, OperandLoad
 from ..space import Params
 
 
@@ -58,7 +58,7 @@ class GroupTile:
 def copy_panel(
     schedule: Schedule,
     contraction: Contraction,
-    load: Load,
+    load: OperandLoad,
     steps: tir.ForOp,
     tile: GroupTile,
     params: Params,

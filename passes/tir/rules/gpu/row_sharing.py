@@ -17,7 +17,7 @@ from ...schedule.combine import can_combine
 from ..naive_kernel import NaiveKernel
 from ..shared.row_structure import Rows, rows_of
 from ..space import NotApplicable
-from ..stages import Stage
+from ..stages import KernelStage
 
 FAN_IN = 4
 """Partial results that a work-item combines between two barriers."""
@@ -182,7 +182,7 @@ def _count(sharing: RowSharing) -> int:
     return prod(_extent(sharing, variable) for variable in sharing.rows.divisors)
 
 
-def _length(stage: Stage) -> int:
+def _length(stage: KernelStage) -> int:
     """Return how many steps a row has, the four that share a texel counted once."""
     extents, channels = stage.block.iter_extents, stage.reduce_lane
     steps = prod(extents[i] for i in stage.reduce)
@@ -191,14 +191,14 @@ def _length(stage: Stage) -> int:
     return steps // extents[channels] * -(-extents[channels] // TEXEL)
 
 
-def _local_bytes(stages: Sequence[Stage], sharing: RowSharing) -> int:
+def _local_bytes(stages: Sequence[KernelStage], sharing: RowSharing) -> int:
     """Return the local memory of a work-item; all levels of a tree hold less than two lanes do."""
     types = (memref_of(b).element_type for stage in stages for b in written(stage.block))
     lane = sum(cast(FixedBitwidthType, type_).size for type_ in types)
     return 2 * lane * (TEXEL if sharing.of_texels else 1)
 
 
-def _can_share(stage: Stage, rows: Rows) -> bool:
+def _can_share(stage: KernelStage, rows: Rows) -> bool:
     """Return whether partial results of the stage can be combined, and every row needs it."""
     if not can_combine(stage.block):
         return False
@@ -206,7 +206,7 @@ def _can_share(stage: Stage, rows: Rows) -> bool:
     return all(rows.extent(variable) == 1 or variable in mine for variable in rows.divisors)
 
 
-def _whole_loads(stage: Stage) -> list[list[int | None]]:
+def _whole_loads(stage: KernelStage) -> list[list[int | None]]:
     """Return the strides of the loads that read another element for every row and step.
 
     They read each element once, or close together in a window: a tile of results would share
@@ -222,7 +222,7 @@ def _whole_loads(stage: Stage) -> list[list[int | None]]:
     ]
 
 
-def _texel_variable(stages: Sequence[Stage], output: Stage, rows: Rows) -> int | None:
+def _texel_variable(stages: Sequence[KernelStage], output: KernelStage, rows: Rows) -> int | None:
     """Return the variable of the output that walks texels of the output or of an operand.
 
     A variable that walks only the four elements of a bias, say, does not count: its other accesses
@@ -242,7 +242,7 @@ def _texel_variable(stages: Sequence[Stage], output: Stage, rows: Rows) -> int |
     return next((v for v in found if v is not None and extents[v] % TEXEL == 0), None)
 
 
-def _column(stage: Stage, sharing: RowSharing) -> int | None:
+def _column(stage: KernelStage, sharing: RowSharing) -> int | None:
     """Return the variable of the output whose neighbours are neighbours in memory, or None."""
     texels = sharing.of_texels or stage.reduce_lane is not None
     whole = _whole_loads(stage)

@@ -15,20 +15,20 @@ from ...schedule import Schedule
 from ..naive_kernel import NaiveKernel
 from ..rule import Needs, Rule
 from ..space import Domains, NotApplicable, Params, Space, numbers
-from ..stages import Stage
+from ..stages import KernelStage
 from ..texels.work_items import Shapes, bind_items
 
 GROUP = numbers("group", "work-items of a group")
 
 
-def _rows(kernel: NaiveKernel) -> Stage | NotApplicable:
+def _rows(kernel: NaiveKernel) -> KernelStage | NotApplicable:
     """Return the stage that reads and writes rows."""
     if len(kernel.outputs) != 1 or not _is_in_rows(kernel.outputs[0]):
         return NotApplicable("it does not read and write the elements of rows side by side")
     return kernel.outputs[0]
 
 
-def _is_in_rows(stage: Stage) -> bool:
+def _is_in_rows(stage: KernelStage) -> bool:
     """Return whether each access moves by one element, or none, along the last variable."""
     if not stage.loops or stage.loops[-1].size % TEXEL:
         return False
@@ -37,22 +37,22 @@ def _is_in_rows(stage: Stage) -> bool:
     return all(None not in moves and moves[-1] in (0, 1) for moves in stage.strides.values())
 
 
-def _shapes(stage: Stage, target: cl.Target) -> Shapes:
+def _shapes(stage: KernelStage, target: cl.Target) -> Shapes:
     *outer, inner = (loop.size for loop in stage.loops)
     return Shapes([*outer, inner // TEXEL], target)
 
 
-def _domains(stage: Stage, target: cl.Target) -> Domains | NotApplicable:
+def _domains(stage: KernelStage, target: cl.Target) -> Domains | NotApplicable:
     if not (target.uses_textures and target.compiler.texels_of_rows):
         return NotApplicable("it needs a device that reads rows by texels")
     return {GROUP.name: _shapes(stage, target)}
 
 
-def _default(space: Space[Stage]) -> Params:
+def _default(space: Space[KernelStage]) -> Params:
     return Params({GROUP.name: space.model(_shapes).best()})
 
 
-def _apply(schedule: Schedule, stage: Stage, params: Params) -> None:
+def _apply(schedule: Schedule, stage: KernelStage, params: Params) -> None:
     loops = list(stage.loops)
     loops[-1], lanes = schedule.split(loops[-1], TEXEL)
     bind_items(schedule, loops, params.numbers(GROUP.name))

@@ -9,10 +9,10 @@ from xdsl.ir.affine import AffineExpr
 from .....dialects import tir
 from ...schedule import Schedule
 from ...schedule.analysis import accesses, written
-from ..stages import Stage
+from ..stages import KernelStage
 
 
-def needed_depth(stage: Stage, loops: Sequence[tir.ForOp]) -> int:
+def needed_depth(stage: KernelStage, loops: Sequence[tir.ForOp]) -> int:
     """Return how many outer `loops` fix which results of `stage` are read."""
     depth = 0
     for buffer in written(stage.block):
@@ -40,7 +40,7 @@ def _loops_read_by(
     return used
 
 
-def read_loops(stage: Stage, output: Stage) -> set[tir.ForOp]:
+def read_loops(stage: KernelStage, output: KernelStage) -> set[tir.ForOp]:
     """Return the loops of the output that choose which results of `stage` it reads."""
     used: set[tir.ForOp] = set()
     for buffer in written(stage.block):
@@ -49,7 +49,7 @@ def read_loops(stage: Stage, output: Stage) -> set[tir.ForOp]:
 
 
 def attach(
-    schedule: Schedule, stages: Sequence[Stage], output: Stage
+    schedule: Schedule, stages: Sequence[KernelStage], output: KernelStage
 ) -> tuple[int, dict[tir.BlockOp, list[tir.ForOp]]]:
     """Compute every stage inside of the output's loops, as far out as its values allow.
 

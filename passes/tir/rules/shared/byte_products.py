@@ -16,7 +16,7 @@ from ...schedule.analysis import memref_of
 from ..naive_kernel import NaiveKernel, whole_contraction
 from ..space import NotApplicable
 from ..stages import blocked_variable, lane_step
-from .contraction import Contraction, Load
+from .contraction import Contraction, OperandLoad
 
 
 @dataclass(frozen=True)
@@ -24,9 +24,9 @@ class ByteProducts:
     """A sum of products of bytes that can be taken four at a time."""
 
     contraction: Contraction
-    bytes: Load
+    bytes: OperandLoad
     """The unsigned operand, four bytes of which are broadcast."""
-    constant: Load
+    constant: OperandLoad
     """The signed operand: four bytes for each lane of a vector."""
     lane: int
     """The variable of its channels."""
@@ -95,11 +95,11 @@ class ByteProducts:
         schedule.transform_layout(schedule.func.params[self.constant.constant], layout)
 
 
-def _factors(contraction: Contraction) -> tuple[Load, Load] | None:
+def _factors(contraction: Contraction) -> tuple[OperandLoad, OperandLoad] | None:
     """Return the loads of unsigned and of signed bytes."""
     if len(contraction.loads) != 2:
         return None
-    found: dict[type[Operation], Load] = {}
+    found: dict[type[Operation], OperandLoad] = {}
     for load in contraction.loads:
         uses = [use.operation for use in _behind_guards(load.op).uses]
         if memref_of(load.op.memref).element_type != i8 or len(uses) != 1:

@@ -19,7 +19,7 @@ from .....dialects import tir
 from ...schedule import Schedule
 from ...schedule.analysis import memref_of, written
 from ..space import Choice, word
-from ..stages import Stage, reads_in_place
+from ..stages import KernelStage, reads_in_place
 
 
 class Tile(Protocol):
@@ -38,7 +38,7 @@ class Tile(Protocol):
 
 
 @dataclass(frozen=True)
-class Load:
+class OperandLoad:
     """A load of the reduction, as a cost model sees it."""
 
     op: memref.LoadOp
@@ -54,11 +54,11 @@ class Contraction:
     """One reduction and the output stage that consumes it element by element."""
 
     func: tir.FuncOp
-    stage: Stage
-    output: Stage
-    loads: list[Load]
+    stage: KernelStage
+    output: KernelStage
+    loads: list[OperandLoad]
     store_steps: list[int | None]
-    borders: Sequence[Stage] = ()
+    borders: Sequence[KernelStage] = ()
     """The kernel's other outputs, which share the grid."""
 
     @cached_property
@@ -84,7 +84,10 @@ class Contraction:
 
 
 def contraction_of(
-    func: tir.FuncOp, producers: list[Stage], output: Stage, borders: Sequence[Stage] = ()
+    func: tir.FuncOp,
+    producers: list[KernelStage],
+    output: KernelStage,
+    borders: Sequence[KernelStage] = (),
 ) -> Contraction | None:
     """Return the contraction that a kernel's stages are; None if they have another shape."""
     if len(producers) != 1:
@@ -102,16 +105,16 @@ def contraction_of(
     return Contraction(func, stage, output, loads, output.strides[store], borders)
 
 
-def element_bytes(load: Load) -> int:
+def element_bytes(load: OperandLoad) -> int:
     """Return the bytes of an element that a load reads."""
     return cast(FixedBitwidthType, memref_of(load.op.memref).element_type).size
 
 
-def _describe(func: tir.FuncOp, stage: Stage, op: memref.LoadOp) -> Load:
+def _describe(func: tir.FuncOp, stage: KernelStage, op: memref.LoadOp) -> OperandLoad:
     constants = {func.params[i]: i for i in func.constant_indices}
     indices = stage.accesses[op]
     dims = [index.position if isinstance(index, AffineDimExpr) else None for index in indices]
-    return Load(op, stage.strides[op], constants.get(op.memref), dims)
+    return OperandLoad(op, stage.strides[op], constants.get(op.memref), dims)
 
 
 CONSTANTS = word(
@@ -120,7 +123,7 @@ CONSTANTS = word(
 CONSTANTS_DOMAIN = Choice(("packed", "plain"))
 
 
-def is_packed(problem: Contraction, load: Load, tile: Tile, dim: int) -> bool:
+def is_packed(problem: Contraction, load: OperandLoad, tile: Tile, dim: int) -> bool:
     """Return whether a constant's layout changes so that the tile's part of `dim` is contiguous."""
     size = tile.cols if dim == tile.col else tile.rows
     if load.constant is None or load.dims.count(dim) != 1 or size == 1:

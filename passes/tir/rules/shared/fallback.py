@@ -9,7 +9,7 @@ from ...schedule import Schedule
 from ..naive_kernel import NaiveKernel
 from ..rule import Needs, Rule
 from ..space import Domains, Params, Space, number
-from ..stages import Stage
+from ..stages import KernelStage
 from .attach import attach, read_loops
 from .grid import (
     DEFAULT_LOCAL_SIZE,
@@ -71,7 +71,7 @@ def _attach_all(schedule: Schedule, kernel: NaiveKernel) -> list[tir.ForOp]:
     order = sorted(output.loops, key=lambda loop: loop not in needed)
     if order != output.loops:
         schedule.reorder(*order)
-    shared, _ = attach(schedule, stages, Stage(output.block, order))
+    shared, _ = attach(schedule, stages, KernelStage(output.block, order))
     return order[:shared]
 
 

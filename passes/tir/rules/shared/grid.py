@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from .....dialects import cl, tir
 from ...schedule import Schedule
 from ..space import Choice, number, numbers
-from ..stages import Stage, split_lanes
+from ..stages import KernelStage, split_lanes
 
 LOCAL_SIZE = numbers("local_size", "work-items of a group along x, y and z")
 """The work-group on a CPU, where loops are bound to global indices."""
@@ -82,13 +82,15 @@ def bind_groups(schedule: Schedule, loops: list[tir.ForOp], size: int) -> tir.Fo
     return local
 
 
-def join_grid(schedule: Schedule, borders: Sequence[Stage], main: Stage) -> None:
+def join_grid(schedule: Schedule, borders: Sequence[KernelStage], main: KernelStage) -> None:
     """Let the work-items of a kernel's main stage share small other ones."""
     for border in borders:
         _join_grid(schedule, border.loops, main)
 
 
-def join_grid_of_texels(schedule: Schedule, borders: Sequence[Stage], main: Stage) -> None:
+def join_grid_of_texels(
+    schedule: Schedule, borders: Sequence[KernelStage], main: KernelStage
+) -> None:
     """Do as `join_grid`, and write texels whole."""
     for border in borders:
         loops, lanes = split_lanes(schedule, border)
@@ -99,7 +101,7 @@ def join_grid_of_texels(schedule: Schedule, borders: Sequence[Stage], main: Stag
             schedule.vectorize(lanes)
 
 
-def _join_grid(schedule: Schedule, loops: Sequence[tir.ForOp], main: Stage) -> None:
+def _join_grid(schedule: Schedule, loops: Sequence[tir.ForOp], main: KernelStage) -> None:
     """Bind the outermost loop to the longest index of the grid, in chunks, so that the grid does
     not grow; the other loops are sequential. This follows from the grid and needs no decision.
     """

@@ -7,7 +7,7 @@ from math import prod
 from .....dialects import tir
 from ...schedule import Schedule
 from ..naive_kernel import NaiveKernel
-from ..stages import Stage, blocked_variable
+from ..stages import KernelStage, blocked_variable
 
 _WIDTHS = (1, 2, 4, 8, 16)
 
@@ -44,18 +44,18 @@ class Pieces:
         return prod(outer) * -(-inner // width)
 
 
-def _lanes(stage: Stage) -> tuple[int, int] | None:
+def _lanes(stage: KernelStage) -> tuple[int, int] | None:
     """Return the variable along which a piece is written in whole blocks, and their size."""
     stores = stage.block.stores()
     found = blocked_variable(stage, stores[0]) if len(stores) == 1 else None
     return found if found and stage.block.iter_extents[found[0]] % found[1] == 0 else None
 
 
-def _sizes(stage: Stage) -> list[int]:
+def _sizes(stage: KernelStage) -> list[int]:
     return [prod(stage.loops[i].size for i in group) for group in contiguous_groups(stage)]
 
 
-def contiguous_groups(stage: Stage) -> list[list[int]]:
+def contiguous_groups(stage: KernelStage) -> list[list[int]]:
     """Return neighbouring variables in groups that every access walks like one variable.
 
     Variables i and j (inner) are contiguous if each access moves by `extent(j)` steps of j per step
@@ -82,7 +82,7 @@ def contiguous_groups(stage: Stage) -> list[list[int]]:
     return groups
 
 
-def collapse(schedule: Schedule, stage: Stage) -> list[tir.ForOp]:
+def collapse(schedule: Schedule, stage: KernelStage) -> list[tir.ForOp]:
     """Fuse the loops of each group; the innermost that runs repeatedly gives the name."""
     fused: list[tir.ForOp] = []
     for group in contiguous_groups(stage):

@@ -17,7 +17,7 @@ from xdsl.ir.affine import (
 
 from .....dialects import tir
 from ...schedule.analysis import accesses, users, written
-from ..stages import Stage
+from ..stages import KernelStage
 
 Row = tuple[int, int]
 """A variable of the output and a divisor c: `variable floordiv c` tells rows apart."""
@@ -27,7 +27,7 @@ Row = tuple[int, int]
 class Rows:
     """The rows of a kernel: an index into them is a value for each entry of `divisors`."""
 
-    output: Stage
+    output: KernelStage
     divisors: dict[int, int]
     """The variables of the output that choose a row, each with the c of `variable floordiv c`."""
     of: dict[tir.BlockOp, dict[int, int]]
@@ -43,7 +43,7 @@ class Rows:
         return prod(self.extent(variable) for variable in self.divisors)
 
 
-def rows_of(stages: Sequence[Stage], output: Stage) -> Rows | None:
+def rows_of(stages: Sequence[KernelStage], output: KernelStage) -> Rows | None:
     """Return the rows of a kernel if its `stages` all compute one value for each, else None.
 
     A softmax, a norm, a mean: what is computed for a row is read for this row only, at an index
@@ -129,7 +129,7 @@ def _row(index: AffineExpr | None, rows: dict[int, Row]) -> Row | None:
     return None
 
 
-def row_length(stage: Stage) -> int:
+def row_length(stage: KernelStage) -> int:
     """Return how many contiguous elements the reduction walks; 0 if it walks no row of memory."""
     if not stage.reduce:
         return 0

@@ -23,7 +23,7 @@ from ..gpu.row_sharing import SharedRows, SharingModel
 from ..naive_kernel import NaiveKernel
 from ..rule import Needs, Rule
 from ..space import Choice, Domains, NotApplicable, Params, Space, number
-from ..stages import Stage
+from ..stages import KernelStage
 from ..texels.texel_tile import has_few_texels
 
 _MOST_PARTS = 1024
@@ -45,7 +45,7 @@ class SplittableSums:
     """The reductions of a kernel, which all run over the same variables."""
 
     kernel: NaiveKernel
-    stage: Stage
+    stage: KernelStage
     """The first of the reductions."""
 
     @staticmethod
@@ -140,11 +140,11 @@ def _domains(sums: SplittableSums, target: cl.Target) -> Domains:
     return {ALONG.name: Choice(longer), PARTS.name: parts}
 
 
-def _reductions(kernel: NaiveKernel) -> list[Stage]:
+def _reductions(kernel: NaiveKernel) -> list[KernelStage]:
     return [stage for stage in kernel.producers if stage.reduce]
 
 
-def _extents(stage: Stage) -> tuple[int, ...]:
+def _extents(stage: KernelStage) -> tuple[int, ...]:
     return tuple(stage.block.iter_extents[i] for i in stage.reduce)
 
 
@@ -212,7 +212,7 @@ def _apply(schedule: Schedule, sums: SplittableSums, params: Params) -> None:
                 schedule.transform_layout(buffer, layout)
 
 
-def _texels(stage: Stage) -> list[AffineExpr] | None:
+def _texels(stage: KernelStage) -> list[AffineExpr] | None:
     """Return the layout of partial results in texels if the stage accesses texels, else None."""
     lane, extents = stage.lane, stage.block.iter_extents
     if lane is None or extents[lane] % TEXEL:

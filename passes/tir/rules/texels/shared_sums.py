@@ -16,7 +16,7 @@ from .....dialects.tir import TEXEL
 from ...schedule import Schedule
 from ...schedule.analysis import written
 from ..space import Params
-from ..stages import Stage
+from ..stages import KernelStage
 
 
 class TexelSums(Protocol):
@@ -44,7 +44,9 @@ class SharedTiles:
     lanes: tir.ForOp
 
 
-def arrange(schedule: Schedule, output: Stage, shape: TexelSums, params: Params) -> SharedTiles:
+def arrange(
+    schedule: Schedule, output: KernelStage, shape: TexelSums, params: Params
+) -> SharedTiles:
     """Order the output's loops: groups, tiles, what a work-item writes of one, lanes."""
     columns, blocks = params.number("columns"), params.number("blocks")
     along = params.number("along")

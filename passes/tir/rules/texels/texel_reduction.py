@@ -15,7 +15,7 @@ from ...half_sums import MOST_HALVES
 from ...schedule.analysis import memref_of, written
 from ..naive_kernel import NaiveKernel
 from ..space import NotApplicable
-from ..stages import Stage, reads_in_place
+from ..stages import KernelStage, reads_in_place
 from .texel_row import TexelRow
 
 _ACCUMULATORS = 16
@@ -52,7 +52,7 @@ class TexelReduction:
     """A reduction to texels, and how a tile of them reads its operands."""
 
     kernel: NaiveKernel
-    stage: Stage
+    stage: KernelStage
     extents: tuple[int, ...]
     """Of the result."""
     lane: int
@@ -266,26 +266,26 @@ def candidates(shape: TexelReduction, target: cl.Target) -> Iterator[TexelTile]:
                     yield tile
 
 
-def _shares_texels(stage: Stage, lane: int) -> bool:
+def _shares_texels(stage: KernelStage, lane: int) -> bool:
     """Return whether several lanes of the result read the same elements of an operand."""
     stored = written(stage.block)
     return any(moves[lane] == 0 for op, moves in stage.strides.items() if op.memref not in stored)
 
 
-def is_depthwise(stage: Stage, lane: int) -> bool:
+def is_depthwise(stage: KernelStage, lane: int) -> bool:
     """Return whether a reduction multiplies each channel by that of another operand."""
     stored = written(stage.block)
     operands = {op.memref for op in stage.block.loads() if op.memref not in stored}
     return len(operands) > 1 and not _shares_texels(stage, lane)
 
 
-def _taps(stage: Stage) -> int:
+def _taps(stage: KernelStage) -> int:
     """Return the size of the innermost loop of a window if it is worth unrolling, else 1."""
     running = _running(stage)
     return running[-1] if len(running) > 1 and running[-1] <= MOST_TAPS else 1
 
 
-def _row(stage: Stage, extents: Sequence[int], lane: int) -> int | None:
+def _row(stage: KernelStage, extents: Sequence[int], lane: int) -> int | None:
     """Return the variable of the rows of a depthwise convolution's result."""
     column, window = _column(extents, lane), _running(stage)
     if column is None or len(window) != 2 or not is_depthwise(stage, lane):
@@ -293,19 +293,19 @@ def _row(stage: Stage, extents: Sequence[int], lane: int) -> int | None:
     return _column(extents[:column], lane)
 
 
-def _row_taps(stage: Stage) -> int:
+def _row_taps(stage: KernelStage) -> int:
     """Return the rows of a window that is small enough to be unrolled, else 1."""
     window = _running(stage)
     return window[0] if prod(window) <= MOST_TAPS else 1
 
 
-def _running(stage: Stage) -> list[int]:
+def _running(stage: KernelStage) -> list[int]:
     """Return the sizes of the loops of a reduction that run more than once."""
     sizes = (stage.block.iter_extents[i] for i in stage.reduce)
     return [size for size in sizes if size > 1]
 
 
-def _stride(stage: Stage, variable: int | None, loop: int) -> int:
+def _stride(stage: KernelStage, variable: int | None, loop: int) -> int:
     """Return how many points of the operand there are between two of the result.
 
     `loop` is that of the window along the variable, among those that run.

@@ -8,7 +8,7 @@ from math import prod
 from .....dialects import tir
 from .....dialects.tir import TEXEL
 from ...schedule.analysis import memref_of, temporary, written
-from ..stages import Access, Stage, first_address
+from ..stages import Access, KernelStage, first_address
 
 
 @dataclass(frozen=True)
@@ -27,7 +27,7 @@ class TexelRow:
     """Columns of the result."""
 
     @staticmethod
-    def of(stage: Stage, lane: int, column: int | None) -> TexelRow | None:
+    def of(stage: KernelStage, lane: int, column: int | None) -> TexelRow | None:
         """Return them; None if there is no such operand, or if other variables choose lanes."""
         extents, stored = stage.block.iter_extents, written(stage.block)
         running = [i for i in stage.reduce if extents[i] > 1]

@@ -14,7 +14,7 @@ from ..rule import Needs, Rule
 from ..shared.attach import needed_depth, read_loops
 from ..shared.grid import join_grid_of_texels
 from ..space import Domains, Params, Space, numbers
-from ..stages import Stage, split_channels, split_lanes
+from ..stages import KernelStage, split_channels, split_lanes
 from .work_items import Shapes, bind_items
 
 GROUP = numbers("group", "work-items of a group", when="kernels whose stages share loops")
@@ -84,7 +84,7 @@ def _apply(schedule: Schedule, nest: SharedNest, params: Params) -> None:
     join_grid_of_texels(schedule, nest.kernel.borders, output)
 
 
-def _vectorize_texels(schedule: Schedule, stage: Stage, loops: Sequence[tir.ForOp]) -> None:
+def _vectorize_texels(schedule: Schedule, stage: KernelStage, loops: Sequence[tir.ForOp]) -> None:
     """Compute four channels at once, or the four lanes of each texel that a reduction reads."""
     spatial = [loop for loop in loops if tir.IterKind.Reduce not in driven(stage.block, loop.var)]
     reduce = list(loops[len(spatial) :])

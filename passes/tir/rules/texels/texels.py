@@ -12,7 +12,7 @@ from ...schedule import Schedule
 from ..naive_kernel import NaiveKernel
 from ..rule import Needs, Rule
 from ..space import AnyDomain, Choice, Domains, Params, Space, Value, number, numbers
-from ..stages import Stage, split_lanes
+from ..stages import KernelStage, split_lanes
 from .work_items import Shape, Shapes, bind_items, together
 
 _WAVES = 4
@@ -33,7 +33,7 @@ APART = number(
 class TexelStages:
     """The stages of a kernel that compute texels."""
 
-    stages: list[Stage]
+    stages: list[KernelStage]
     nests: list[list[int]]
     """The sizes of the loops over texels of each stage, outermost first."""
 
@@ -61,7 +61,7 @@ class TexelStages:
         return Shapes(self.nests[position], target, others)
 
 
-def _texels(stage: Stage) -> list[int]:
+def _texels(stage: KernelStage) -> list[int]:
     if stage.view is not None:
         return stage.view.sizes(stage.block.iter_extents)
     sizes = [loop.size for loop in stage.loops]
@@ -71,7 +71,7 @@ def _texels(stage: Stage) -> list[int]:
     return sizes
 
 
-def _accesses_in_rows(stage: Stage) -> int:
+def _accesses_in_rows(stage: KernelStage) -> int:
     """Return how many accesses to plain buffers let work-items be neighbours along memory.
 
     The four elements of a texel lie far apart in these.
