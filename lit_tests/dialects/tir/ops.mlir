@@ -2,13 +2,13 @@
 // RUN: clopt %s --print-op-generic | clopt | filecheck %s
 
 // A kernel before tir-lower-blocks: blocks with their own iteration variables.
-// CHECK:      tir.func @sums(%x: memref<8x20xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, comment = "nodes: sum", plan = #tir.plan<"sums", 2, {rows = 4, order = [1, 0], along = -1, layout = "packed"}>} {
+// CHECK:      tir.func @sums(%x: memref<8x20xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, comment = "nodes: sum", plan = #tir.plan<"gpu-matmul", 2, {group = [8, 4], rows = -1, cols = 4, vectors = 2, spread = "apart", depth = 8, panels = "packed", load = 4, prefetch = 0}>} {
 // CHECK-NEXT:   tir.for global_x %i = 0 to 8 {
 // CHECK-NEXT:     tir.for serial %ko = 0 to 3 {
 // CHECK-NEXT:       tir.for unrolled %ki = 0 to 8 {
 // CHECK-NEXT:         tir.block "sum" (%vi: spatial 8, %vk: reduce 20) = affine_map<(d0, d1, d2) -> (d0, ((d1 * 8) + d2))> (%i, %ko, %ki) init [0.000000e+00 : f32] {
 // CHECK-NEXT:           %a = memref.load %x[%vi, %vk] : memref<8x20xf32>
-tir.func @sums(%x: memref<8x20xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, comment = "nodes: sum", plan = #tir.plan<"sums", 2, {rows = 4, order = [1, 0], along = -1, layout = "packed"}>} {
+tir.func @sums(%x: memref<8x20xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, comment = "nodes: sum", plan = #tir.plan<"gpu-matmul", 2, {group = [8, 4], rows = -1, cols = 4, vectors = 2, spread = "apart", depth = 8, panels = "packed", load = 4, prefetch = 0}>} {
   tir.for global_x %i = 0 to 8 {
     tir.for serial %ko = 0 to 3 {
       tir.for unrolled %ki = 0 to 8 {
