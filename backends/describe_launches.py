@@ -60,7 +60,7 @@ class _LaunchDescriber:
         self,
         program: cl.ProgramOp,
         kernels: Mapping[str, cl.Kernel],
-        values: Mapping[SSAValue, cl.Part],
+        values: Mapping[SSAValue, cl.MemorySlice],
     ) -> None:
         self.program = program
         self.kernels = kernels

@@ -27,7 +27,7 @@ from provenance import measured
 from rich.console import Console
 from rich.table import Table
 
-from clopt.passes.cl.memory import Tensor, lower_bound, plan
+from clopt.passes.cl.memory import LiveTensor, lower_bound, plan
 from clopt.passes.cl.memory.greedy import Placer
 from clopt.passes.cl.memory.plan import EFFORT, FITTING
 
@@ -46,7 +46,7 @@ class Rectangle(NamedTuple):
     high: int
 
 
-def generate(seed: int, count: int, free: float) -> list[Tensor]:
+def generate(seed: int, count: int, free: float) -> list[LiveTensor]:
     """At least `count` tensors that fit into CAPACITY, of which the share `free` stays free."""
     rng = random.Random(seed)
     whole = Rectangle(0, count, 0, int(CAPACITY * (1 - free)) // UNIT)
@@ -55,7 +55,7 @@ def generate(seed: int, count: int, free: float) -> list[Tensor]:
         largest = max(range(len(parts)), key=lambda i: _area(parts[i]) * rng.uniform(0.2, 1))
         pieces = _cut(parts[largest], rng)
         parts[largest : largest + 1] = pieces
-    tensors = [Tensor((p.high - p.low) * UNIT, p.left, p.right - 1) for p in parts]
+    tensors = [LiveTensor((p.high - p.low) * UNIT, p.left, p.right - 1) for p in parts]
     rng.shuffle(tensors)
     return tensors
 
@@ -87,11 +87,11 @@ def _cut(part: Rectangle, rng: random.Random) -> list[Rectangle]:
     return [part]
 
 
-def read(path: Path) -> tuple[list[Tensor], int]:
+def read(path: Path) -> tuple[list[LiveTensor], int]:
     """The tensors of a file in MiniMalloc's format, and the capacity in its name."""
     with path.open(newline="") as file:
         rows = list(csv.reader(file))[1:]
-    tensors = [Tensor(int(size), int(start), int(end) - 1) for _, start, end, size in rows]
+    tensors = [LiveTensor(int(size), int(start), int(end) - 1) for _, start, end, size in rows]
     return tensors, int(path.name.split(".")[-2])
 
 
@@ -109,7 +109,7 @@ class Row(NamedTuple):
     method: str
 
 
-def measure(name: str, tensors: list[Tensor], capacity: int, effort: int) -> Row:
+def measure(name: str, tensors: list[LiveTensor], capacity: int, effort: int) -> Row:
     by_size = sorted(range(len(tensors)), key=lambda i: -tensors[i].size)
     plain = Placer(tensors).place(by_size, tightest=True).sizes[0]
     start = time.process_time()

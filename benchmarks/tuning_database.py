@@ -10,14 +10,14 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TypeVar
 
-from clopt.passes.tir.tuning_database import Device, TuningDatabase
+from clopt.passes.tir.tuning_database import DeviceDriver, TuningDatabase
 from clopt.passes.tir.tuning_record import Record, facts_that_count
 from clopt.targets import load_target
 from clopt.tuning import records
 
 T = TypeVar("T")
 TARGET = load_target("pocl")
-DEVICE = Device("A processor (benchmark)", "1.0")
+DEVICE = DeviceDriver("A processor (benchmark)", "1.0")
 KERNELS = 500
 PLAN = (
     '#tir.plan<"register-tile", 3, {{local_size = [1, 1, 1], col = 3, width = 8, vectors = 2, '

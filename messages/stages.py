@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 
 @dataclass(eq=False)
-class Stage:
+class CompilationStage:
     """A part of a computation; the log records of its beginning and its end have it as `stage`."""
 
     text: str
@@ -23,7 +23,7 @@ def stage(logger: logging.Logger, text: str) -> Generator[None]:
     if not logger.isEnabledFor(logging.INFO):
         yield
         return
-    running, start = Stage(text), time.perf_counter()
+    running, start = CompilationStage(text), time.perf_counter()
     logger.info("%s", text, extra={"stage": running})
     try:
         yield
@@ -33,7 +33,7 @@ def stage(logger: logging.Logger, text: str) -> Generator[None]:
         logger.info("%s: %.2f s", text, seconds, extra={"stage": running})
 
 
-def stage_of(record: logging.LogRecord) -> Stage | None:
+def stage_of(record: logging.LogRecord) -> CompilationStage | None:
     """Return the stage that begins or ends with a record."""
     found = vars(record).get("stage")
-    return found if isinstance(found, Stage) else None
+    return found if isinstance(found, CompilationStage) else None

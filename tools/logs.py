@@ -13,7 +13,7 @@ from typing import Any
 from rich.status import Status
 from rich.text import Text
 
-from ..messages.stages import Stage, stage, stage_of
+from ..messages.stages import CompilationStage, stage, stage_of
 from .tables import terminal
 
 LOGGER = logging.getLogger(__name__.partition(".")[0])
@@ -98,7 +98,7 @@ class _Spinner(logging.Handler):
     def __init__(self, status: Status) -> None:
         super().__init__()
         self._status = status
-        self._running: list[Stage] = []
+        self._running: list[CompilationStage] = []
 
     def emit(self, record: logging.LogRecord) -> None:
         told = stage_of(record)
@@ -117,7 +117,7 @@ class _Lines(logging.Handler):
 
     def __init__(self) -> None:
         super().__init__()
-        self._timers: dict[Stage, Timer] = {}
+        self._timers: dict[CompilationStage, Timer] = {}
 
     def emit(self, record: logging.LogRecord) -> None:
         told = stage_of(record)
@@ -132,6 +132,6 @@ class _Lines(logging.Handler):
         timer.start()
 
 
-def _print_stage(running: Stage) -> None:
+def _print_stage(running: CompilationStage) -> None:
     if not running.is_over:
         print(f"{running.text} ...", file=sys.stderr, flush=True)

@@ -32,9 +32,9 @@ class DatabaseJournal:
         return Tuning(names, (), self.device.name, self.device.driver)
 
     @property
-    def place(self) -> tuning_database.Device:
+    def place(self) -> tuning_database.DeviceDriver:
         """The device as databases name it."""
-        return tuning_database.Device(self.device.name, self.device.driver)
+        return tuning_database.DeviceDriver(self.device.name, self.device.driver)
 
     def known(self, task: Task) -> Sequence[Result]:
         """Return the results of the kernel's plans on this device with this driver."""

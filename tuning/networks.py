@@ -22,7 +22,7 @@ from ..passes.nn.tuned_forms import TunedForms
 from ..passes.pipelines import Tuning, run_pipeline
 from ..passes.tir.join_strips import TIRJoinStripsPass
 from ..passes.tir.tuned_joins import Pair
-from ..passes.tir.tuning_database import Device, TuningDatabase
+from ..passes.tir.tuning_database import DeviceDriver, TuningDatabase
 from ..targets import TargetChoice
 from .forms import Forms
 from .fusion import pairs_of, tasks_in_fusions
@@ -108,4 +108,4 @@ class Model:
 
 def _tuned_forms(tuning: Tuning, target: cl.Target) -> TunedForms:
     database = TuningDatabase.found(tuning.tuning, tuning.places, target)
-    return TunedForms(database, Device(tuning.device, tuning.driver), target)
+    return TunedForms(database, DeviceDriver(tuning.device, tuning.driver), target)

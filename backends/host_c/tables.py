@@ -301,7 +301,7 @@ class _Maker:
 
 
 def _images_over_parts(
-    parts: Mapping[SSAValue, cl.Part],
+    parts: Mapping[SSAValue, cl.MemorySlice],
 ) -> dict[SSAValue, tuple[tir.ImageKind, ...]]:
     """Return the kinds of images over each part of an arena that has any."""
     kinds_of: dict[SSAValue, tuple[tir.ImageKind, ...]] = {}

@@ -17,7 +17,7 @@ from ...dialects.cl import (
     BufferViewOp,
     ConstantOp,
     ImageViewOp,
-    Part,
+    MemorySlice,
     ProgramOp,
     extent,
     image_objects,
@@ -203,7 +203,7 @@ class _StorageFactory:
         return MemorySlot(BufferMemory(buffer, self.images, size), 0)
 
 
-def views_of(values: Mapping[SSAValue, Part]) -> Iterator[View]:
+def views_of(values: Mapping[SSAValue, MemorySlice]) -> Iterator[View]:
     """Yield the images over parts of the program's own buffers."""
     for value, part in values.items():
         image, owner = image_of(value.type), part.root.owner

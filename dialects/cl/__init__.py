@@ -19,7 +19,7 @@ from .ops import (
     ReturnOp,
     ViewOp,
 )
-from .placement import Extent, Part, extent, parts, roots
+from .placement import Extent, MemorySlice, extent, parts, roots
 from .program import Port, ProgramOp
 from .run import RunOp
 from .target_attr import TargetAttr, set_target, target_of
@@ -41,7 +41,7 @@ __all__ = [
     "Kernel",
     "KernelOp",
     "Lifetime",
-    "Part",
+    "MemorySlice",
     "Port",
     "ProgramOp",
     "ReturnOp",

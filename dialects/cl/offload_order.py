@@ -17,7 +17,7 @@ from .commands import Command, commands
 from .enqueue_offload import EnqueueOffloadOp
 from .labels import label, title
 from .ops import byte_count
-from .placement import Extent, Part
+from .placement import Extent, MemorySlice
 
 if TYPE_CHECKING:
     from .program import ProgramOp
@@ -67,7 +67,7 @@ class OffloadOrder:
     """The state of a walk in queue order over the graphs of a program."""
 
     graphs: Mapping[str, OffloadGraphOp]
-    part_of: Mapping[SSAValue, Part]
+    part_of: Mapping[SSAValue, MemorySlice]
     extent_of: Callable[[SSAValue], Extent]
     entered: dict[str, _Graph] = field(default_factory=dict[str, _Graph])
     """The graphs of which a command was enqueued."""

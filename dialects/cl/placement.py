@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Part:
+class MemorySlice:
     """The place of a value: the bytes of `root`'s memory from `offset` on."""
 
     root: SSAValue
@@ -39,16 +39,18 @@ class Extent:
         return self.memory is other.memory and self.begin < other.end and other.begin < self.end
 
 
-def parts(program: ProgramOp) -> dict[SSAValue, Part]:
+def parts(program: ProgramOp) -> dict[SSAValue, MemorySlice]:
     """The place of each value: of parameters, and of the results of all operations."""
-    found: dict[SSAValue, Part] = {arg: Part(arg, 0) for arg in program.body.block.args}
+    found: dict[SSAValue, MemorySlice] = {
+        arg: MemorySlice(arg, 0) for arg in program.body.block.args
+    }
     for op in program.body.block.ops:
         for result in op.results:
             if isinstance(op, ViewOp):
                 source = found[op.source]
-                found[result] = Part(source.root, source.offset + op.offset)
+                found[result] = MemorySlice(source.root, source.offset + op.offset)
             else:
-                found[result] = Part(result, 0)
+                found[result] = MemorySlice(result, 0)
     return found
 
 
@@ -57,7 +59,7 @@ def roots(program: ProgramOp) -> dict[SSAValue, SSAValue]:
     return {value: part.root for value, part in parts(program).items()}
 
 
-def extent(value: SSAValue, part: Part) -> Extent:
+def extent(value: SSAValue, part: MemorySlice) -> Extent:
     """The bytes of `value`, which lies at `part`; an image takes all rows with their pitch."""
     owner = part.root.owner
     pitch = owner.pitch if isinstance(owner, ImageViewOp) else None

@@ -18,7 +18,7 @@ from .images import image_of
 from .labels import byte_range, label, title
 from .liveness import Lifetime
 from .memory import ArenaOp, BufferViewOp, ImageViewOp
-from .placement import Extent, Part, extent
+from .placement import Extent, MemorySlice, extent
 
 if TYPE_CHECKING:
     from .program import ProgramOp
@@ -82,7 +82,7 @@ def verify_sharing(program: ProgramOp, lives: Mapping[SSAValue, Lifetime]) -> No
     leaving: list[tuple[int, int, Extent]] = []
     in_arenas = [v for v in lives if isinstance(v.owner, BufferViewOp | ImageViewOp)]
     for number, value in enumerate(in_arenas):
-        life, at = lives[value], extent(value, Part(value, 0))
+        life, at = lives[value], extent(value, MemorySlice(value, 0))
         while leaving and leaving[0][0] <= life.first:
             _, _, gone = heappop(leaving)
             live[gone.memory].remove(gone)
@@ -117,7 +117,7 @@ class _Live:
 def _conflict(
     program: ProgramOp, lives: Mapping[SSAValue, Lifetime], older: SSAValue, newer: SSAValue
 ) -> str:
-    first, second = (extent(value, Part(value, 0)) for value in (older, newer))
+    first, second = (extent(value, MemorySlice(value, 0)) for value in (older, newer))
     shared = byte_range(max(first.begin, second.begin), min(first.end, second.end))
     queue, last = commands(program), lives[older].last
     return (

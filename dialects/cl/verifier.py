@@ -31,7 +31,7 @@ from .ops import (
     ReturnOp,
     ViewOp,
 )
-from .placement import Extent, Part, extent
+from .placement import Extent, MemorySlice, extent
 from .planned import verify_aligned, verify_arena, verify_image_view, verify_sharing
 from .target_attr import ATTRIBUTE_NAME, target_of
 
@@ -52,7 +52,7 @@ class _QueueOrder:
         self.program = program
         args = program.body.block.args
         self.read_only: dict[SSAValue, str] = dict.fromkeys(args[: program.input_count], "an input")
-        self.parts: dict[SSAValue, Part] = {arg: Part(arg, 0) for arg in args}
+        self.parts: dict[SSAValue, MemorySlice] = {arg: MemorySlice(arg, 0) for arg in args}
         self.extents: dict[SSAValue, Extent] = {}
         self.written: defaultdict[SSAValue, ByteSet] = defaultdict(ByteSet)
         parent = program.parent_op()
@@ -90,10 +90,10 @@ class _QueueOrder:
 
     def _results(self, op: Operation) -> None:
         for result in op.results:
-            self.parts[result] = Part(result, 0)
+            self.parts[result] = MemorySlice(result, 0)
             if isinstance(op, ViewOp):
                 source = self.parts[op.source]
-                self.parts[result] = Part(source.root, source.offset + op.offset)
+                self.parts[result] = MemorySlice(source.root, source.offset + op.offset)
             if self.target is not None and tir.is_texture(result.type):
                 verify_image(label(result), result.type, self.target)
                 verify_aligned(op, result, self._extent(result), self.target)

@@ -23,7 +23,7 @@ from .attributes import (
     DramType,
     Loop,
     LoopsAttr,
-    Space,
+    Scratchpad,
     TokenType,
     UopsAttr,
 )
@@ -158,7 +158,7 @@ __all__ = [
     "Queue",
     "ReturnOp",
     "ScaleOp",
-    "Space",
+    "Scratchpad",
     "Stage",
     "Store",
     "StoreOp",

@@ -23,7 +23,7 @@ from xdsl.utils.str_enum import StrEnum
 from .isa import AluOpcode, Memory, Queue, Stage, Uop
 
 
-class Space(StrEnum):
+class Scratchpad(StrEnum):
     """The scratchpads."""
 
     INP = "inp"
@@ -87,7 +87,7 @@ class Loop(NamedTuple):
 
 
 @irdl_attr_definition
-class SpaceAttr(EnumAttribute[Space], SpacedOpaqueSyntaxAttribute):
+class SpaceAttr(EnumAttribute[Scratchpad], SpacedOpaqueSyntaxAttribute):
     """`#vta<space inp>`: a scratchpad: inp, wgt, acc, out or uop."""
 
     name = "vta.space"

@@ -16,7 +16,7 @@ from ..properties import I64, I64_ARRAY, int_array, integer, ints
 from .attributes import (
     KINDS,
     DramType,
-    Space,
+    Scratchpad,
     SpaceAttr,
     TokenType,
     UopsAttr,
@@ -45,7 +45,7 @@ class TransferOp(TileOp, ABC):
     one row to the next; the scratchpad has the rows without gaps.
     """
 
-    SPACES: ClassVar[tuple[Space, ...]]
+    SPACES: ClassVar[tuple[Scratchpad, ...]]
     """The scratchpads that it may name."""
     PADDED: ClassVar[bool] = True
 
@@ -59,7 +59,7 @@ class TransferOp(TileOp, ABC):
 
     def __init__(
         self,
-        space: Space,
+        space: Scratchpad,
         base: int,
         buffer: SSAValue,
         offset: int,
@@ -93,7 +93,7 @@ class TransferOp(TileOp, ABC):
         return self.buffer_operand
 
     @property
-    def space(self) -> Space:
+    def space(self) -> Scratchpad:
         """The scratchpad."""
         return self.space_attr.data
 
@@ -149,7 +149,7 @@ class TransferOp(TileOp, ABC):
             raise VerifyException(f"sizes are rows and elements, not {len(self.sizes)} values")
         if len(self.pads) != 4:
             raise VerifyException(f"pads are four amounts, not {len(self.pads)}")
-        if self.pads != NO_PADS and (not self.PADDED or self.space is Space.WGT):
+        if self.pads != NO_PADS and (not self.PADDED or self.space is Scratchpad.WGT):
             raise VerifyException(f"VTA pads inputs and sums, not {self.space}")
         kind = KINDS[self.memory]
         if dram_type(self.buffer).kind is not kind:
@@ -168,7 +168,7 @@ class TransferOp(TileOp, ABC):
 
     @classmethod
     def _parsed(
-        cls, parser: Parser, scratchpad: tuple[Space, int], place: tuple[SSAValue, int]
+        cls, parser: Parser, scratchpad: tuple[Scratchpad, int], place: tuple[SSAValue, int]
     ) -> Self:
         parser.parse_keyword("size")
         start = parser.pos
@@ -183,8 +183,8 @@ class TransferOp(TileOp, ABC):
         return op
 
 
-def _parse_scratchpad(parser: Parser) -> tuple[Space, int]:
-    space = parser.parse_str_enum(Space)
+def _parse_scratchpad(parser: Parser) -> tuple[Scratchpad, int]:
+    space = parser.parse_str_enum(Scratchpad)
     with parser.in_square_brackets():
         return space, parser.parse_integer()
 
@@ -221,7 +221,7 @@ class LoadOp(_ReadingOp):
     """
 
     name = "vta.load"
-    SPACES: ClassVar[tuple[Space, ...]] = (Space.INP, Space.WGT, Space.ACC)
+    SPACES: ClassVar[tuple[Scratchpad, ...]] = (Scratchpad.INP, Scratchpad.WGT, Scratchpad.ACC)
 
 
 @irdl_op_definition
@@ -232,7 +232,7 @@ class LoadAcc8Op(_ReadingOp):
     """
 
     name = "vta.load_acc8"
-    SPACES: ClassVar[tuple[Space, ...]] = (Space.ACC,)
+    SPACES: ClassVar[tuple[Scratchpad, ...]] = (Scratchpad.ACC,)
 
     @property
     def memory(self) -> Memory:
@@ -249,7 +249,7 @@ class StoreOp(TransferOp):
     """
 
     name = "vta.store"
-    SPACES: ClassVar[tuple[Space, ...]] = (Space.OUT,)
+    SPACES: ClassVar[tuple[Scratchpad, ...]] = (Scratchpad.OUT,)
     PADDED: ClassVar[bool] = False
 
     @property

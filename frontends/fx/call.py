@@ -61,14 +61,14 @@ class Form(NamedTuple):
 Results: TypeAlias = "SSAValue | Sequence[SSAValue | None] | None"
 """One value for each result; None for one that no call may read, and for no result."""
 
-Handler: TypeAlias = "Callable[[Call], Results]"
+Handler: TypeAlias = "Callable[[FxCall], Results]"
 """Imports one operator."""
 
 Table: TypeAlias = Mapping[str, Handler]
 """Operators by their names, such as `aten.add.Tensor`."""
 
 
-class Call:
+class FxCall:
     """One call: its arguments by their names in the schema, tensors among them as values."""
 
     def __init__(

@@ -15,7 +15,7 @@ from ...dialects.nn.types import Array, shape_of, tensor_type
 from ...errors import LINE_BREAK, CloptError
 from ...weights import Weights
 from ..builder import Builder, name_location, name_value
-from .call import Call, Form, FxError
+from .call import Form, FxCall, FxError
 from .operators import TABLE
 from .tracing import AS_STRIDED
 
@@ -85,7 +85,7 @@ class GraphImporter:
             raise FxError(f"reads the result {index} of {source.target}")
         return value
 
-    def _call(self, node: Any, name: str) -> Call:
+    def _call(self, node: Any, name: str) -> FxCall:
         arguments: dict[str, Any] = {}
         for i, argument in enumerate(node.target._schema.arguments):
             if i < len(node.args):
@@ -95,7 +95,7 @@ class GraphImporter:
             arguments[argument.name] = self._argument(given, node.__class__)
         value = node.meta.get("val")
         values = cast("Sequence[Any]", value if isinstance(value, list | tuple) else [value])
-        return Call(name, arguments, [_form(each) for each in values], self._builder)
+        return FxCall(name, arguments, [_form(each) for each in values], self._builder)
 
     def _argument(self, given: Any, node_type: type) -> Any:
         if isinstance(given, list | tuple):

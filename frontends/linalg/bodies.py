@@ -11,7 +11,7 @@ from xdsl.dialects.tensor import ExtractOp
 from xdsl.ir import Block, BlockArgument, Operation, SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 
-from .views import NotNamedError, Operand, View
+from .views import NotNamedError, Operand, TensorView
 
 _FOLDS: dict[type[Operation], str] = {
     arith.AddfOp: "sum",
@@ -85,7 +85,7 @@ def _reads(value: SSAValue, argument: BlockArgument) -> bool:
 class Read:
     """A tensor that a structured operation reads, at an index over its loops."""
 
-    view: View
+    view: TensorView
     index: tuple[AffineExpr, ...]
 
     @property
@@ -147,7 +147,9 @@ class Structured:
         return replace(self, outputs=[self.outputs[output]], chosen=output)
 
     @classmethod
-    def of(cls, op: LinalgStructuredOperation, view_of: Callable[[SSAValue], View]) -> Structured:
+    def of(
+        cls, op: LinalgStructuredOperation, view_of: Callable[[SSAValue], TensorView]
+    ) -> Structured:
         """The tensors, maps and body of an operation."""
         maps = [attr.data for attr in op.get_indexing_maps()]
         reads = [

@@ -13,10 +13,10 @@ from .bodies import Fold, Structured
 from .convolutions import convolve
 from .products import converted
 from .reductions import combined
-from .views import NotNamedError, Operand, View, in_frame, ordered
+from .views import NotNamedError, Operand, TensorView, in_frame, ordered
 
 
-def contract(builder: Builder, op: Structured, fold: Fold) -> View:
+def contract(builder: Builder, op: Structured, fold: Fold) -> TensorView:
     """The sum of products of two inputs. Raises NotNamedError if it is no product of nn."""
     factors = fold.factors
     if factors is None or any(factor not in op.arguments for factor in factors):
@@ -29,7 +29,7 @@ def contract(builder: Builder, op: Structured, fold: Fold) -> View:
     return _multiply(builder, op, *operands)
 
 
-def _multiply(builder: Builder, op: Structured, a: Operand, b: Operand) -> View:
+def _multiply(builder: Builder, op: Structured, a: Operand, b: Operand) -> TensorView:
     """A matrix product; the loops that the operands share with the result are its batch."""
     if builder.known(a.view.value) is not None and builder.known(b.view.value) is None:
         a, b = b, a  # weights stand on the right

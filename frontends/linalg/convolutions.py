@@ -14,8 +14,8 @@ from ..builder import Builder
 from .bodies import Read, Structured
 from .products import converted
 from .reductions import combined
-from .views import NotNamedError, Operand, View, exactly, in_frame
-from .windows import Window, cropped, swapped, windows_of
+from .views import NotNamedError, Operand, TensorView, exactly, in_frame
+from .windows import WindowAxis, cropped, swapped, windows_of
 
 
 @dataclass(frozen=True)
@@ -26,7 +26,7 @@ class _Loops:
     groups: Sequence[int]
     channels: Sequence[int]
     features: Sequence[int]
-    windows: Sequence[Window]
+    windows: Sequence[WindowAxis]
     extents: Sequence[int]
 
     @property
@@ -44,7 +44,7 @@ class _Loops:
         return prod(self.extents[loop] for loop in loops)
 
 
-def convolve(builder: Builder, op: Structured, a: Read, b: Read) -> View:
+def convolve(builder: Builder, op: Structured, a: Read, b: Read) -> TensorView:
     """A convolution: one input has windows, plain loops read the other."""
     try:
         image, weights = a, b.operand
@@ -56,7 +56,7 @@ def convolve(builder: Builder, op: Structured, a: Read, b: Read) -> View:
     w = _weights(builder, loops, weights)
     start = output.operand
     bias = _bias(builder, start, [*loops.groups, *loops.features])
-    walked = tuple(w.place if isinstance(w, Window) else w for w in found)
+    walked = tuple(w.place if isinstance(w, WindowAxis) else w for w in found)
     result = _transposed(builder, loops, image.view, walked, w, bias)
     if result is None:
         x = cropped(builder, _image(builder, loops, image.view, walked), loops.windows, op.extents)
@@ -73,9 +73,9 @@ def convolve(builder: Builder, op: Structured, a: Read, b: Read) -> View:
     return view if bias is not None else combined(builder, "sum", view, output.view)
 
 
-def _loops(op: Structured, found: Sequence[Window | int], weights: Operand) -> _Loops:
+def _loops(op: Structured, found: Sequence[WindowAxis | int], weights: Operand) -> _Loops:
     """The purpose of each loop. Raises NotNamedError if one has none in a convolution."""
-    windows = [w for w in found if isinstance(w, Window)]
+    windows = [w for w in found if isinstance(w, WindowAxis)]
     plain = [w for w in found if isinstance(w, int)]
     written, read = set(op.written_loops), {loop for loop in weights.loops if loop is not None}
     taps = {w.kernel for w in windows if w.kernel is not None}
@@ -98,7 +98,9 @@ def _loops(op: Structured, found: Sequence[Window | int], weights: Operand) -> _
     return _Loops(batch, groups, channels, features, windows, op.extents)
 
 
-def _image(builder: Builder, loops: _Loops, view: View, walked: Sequence[int | None]) -> SSAValue:
+def _image(
+    builder: Builder, loops: _Loops, view: TensorView, walked: Sequence[int | None]
+) -> SSAValue:
     """The image as N, C, D1.."""
     order = [*loops.batch, *loops.groups, *loops.channels, *loops.places]
     x = exactly(builder, Operand(view, tuple(walked)), order)
@@ -129,7 +131,7 @@ def _bias(builder: Builder, start: Operand, channels: Sequence[int]) -> SSAValue
 def _transposed(
     builder: Builder,
     loops: _Loops,
-    view: View,
+    view: TensorView,
     walked: Sequence[int | None],
     w: SSAValue,
     bias: SSAValue | None,

@@ -12,7 +12,7 @@ from ...dialects.nn.types import shape_of
 from ..builder import Builder
 from . import gathers, scalars
 from .bodies import Structured
-from .views import NotNamedError, Operand, View, aligned, in_frame, in_order
+from .views import NotNamedError, Operand, TensorView, aligned, in_frame, in_order
 
 Frame = Sequence[int | None]
 
@@ -49,7 +49,7 @@ class Body:
         builder: Builder,
         operands: Mapping[BlockArgument, Operand],
         extents: Sequence[int],
-        view_of: Mapping[SSAValue, View],
+        view_of: Mapping[SSAValue, TensorView],
     ):
         self._builder = builder
         self._operands = operands
@@ -93,9 +93,11 @@ class Body:
         return self._builder.positions(count, 0, len(self.frame) - axis)
 
 
-def elementwise(builder: Builder, op: Structured, view_of: Mapping[SSAValue, View]) -> list[View]:
+def elementwise(
+    builder: Builder, op: Structured, view_of: Mapping[SSAValue, TensorView]
+) -> list[TensorView]:
     """The results of an operation whose loops are all those of its results."""
-    results: list[View] = []
+    results: list[TensorView] = []
     operands = {
         argument: Operand.of(read.view, read.index)
         for argument, read in zip(op.block.args, [*op.inputs, *op.outputs], strict=True)
@@ -112,7 +114,7 @@ def elementwise(builder: Builder, op: Structured, view_of: Mapping[SSAValue, Vie
     return results
 
 
-def transposed(builder: Builder, view: View) -> View:
+def transposed(builder: Builder, view: TensorView) -> TensorView:
     """A tensor with the axes of its value in order.
 
     Where the text transposes, the network does: that is where its author wants another order.
@@ -123,10 +125,12 @@ def transposed(builder: Builder, view: View) -> View:
     value = in_order(builder, view.value, axes, 1)
     first = len(shape_of(value)) - len(axes)
     order = iter(range(first, first + len(axes)))
-    return View(value, view.shape, tuple(None if i is None else next(order) for i in view.axes))
+    return TensorView(
+        value, view.shape, tuple(None if i is None else next(order) for i in view.axes)
+    )
 
 
-def moved(operand: Operand, loops: Sequence[int | None], shape: Sequence[int]) -> View:
+def moved(operand: Operand, loops: Sequence[int | None], shape: Sequence[int]) -> TensorView:
     """The operand as a tensor whose axes are `loops`: a transpose or broadcast."""
     axes = [
         operand.loops.index(loop) if loop is not None and loop in operand.loops else None

@@ -20,10 +20,10 @@ from ...dialects.nn import (
 )
 from ...dialects.nn.types import broadcast, shape_of
 from ..builder import Builder
-from .views import View, dense
+from .views import TensorView, dense
 
 
-def gather(builder: Builder, table: View, indices: Sequence[SSAValue], rank: int) -> SSAValue:
+def gather(builder: Builder, table: TensorView, indices: Sequence[SSAValue], rank: int) -> SSAValue:
     """The elements of a table at indices that broadcast to a tensor of `rank`."""
     value = dense(builder, table)
     if not indices:

@@ -18,10 +18,12 @@ from ..builder import Builder
 from .bodies import Read, Structured
 from .elementwise import Body
 from .scalars import element_of
-from .views import NotNamedError, View, dense, one_number
+from .views import NotNamedError, TensorView, dense, one_number
 
 
-def generic(builder: Builder, op: Structured, view_of: Mapping[SSAValue, View]) -> list[View]:
+def generic(
+    builder: Builder, op: Structured, view_of: Mapping[SSAValue, TensorView]
+) -> list[TensorView]:
     """The results of an operation. Raises NotNamedError for a body that is more than scalars."""
     reads: dict[SSAValue, Read] = dict(zip(op.arguments, op.inputs, strict=True))
     init: list[Attribute] | None = None
@@ -44,7 +46,7 @@ def generic(builder: Builder, op: Structured, view_of: Mapping[SSAValue, View]) 
     arguments = [*reads, *outer, *computed, *(op.accumulators if init is not None else ())]
     body = _body(op.block, arguments, computed)
     made = nn.GenericOp(values, maps, op.extents, elements, Region(body), init)
-    return [View.of(value) for value in builder.add_all(made)]
+    return [TensorView.of(value) for value in builder.add_all(made)]
 
 
 def _map(loops: int, index: Sequence[AffineExpr]) -> AffineMap:
@@ -55,7 +57,7 @@ def _is_tensor(value: SSAValue) -> bool:
     return isinstance(value.type, TensorType)
 
 
-def _start(builder: Builder, view: View) -> Attribute:
+def _start(builder: Builder, view: TensorView) -> Attribute:
     """The number from which a reduction starts."""
     array = one_number(builder, view)
     if array is None:
@@ -72,7 +74,7 @@ class _Table:
 
 
 def _computed(
-    builder: Builder, op: Structured, view_of: Mapping[SSAValue, View]
+    builder: Builder, op: Structured, view_of: Mapping[SSAValue, TensorView]
 ) -> dict[SSAValue, _Table]:
     """The scalars that are known for each iteration, and that others are computed from.
 
@@ -109,7 +111,7 @@ def _computed(
 
 
 def _outer(
-    block: Block, view_of: Mapping[SSAValue, View], computed: Collection[SSAValue]
+    block: Block, view_of: Mapping[SSAValue, TensorView], computed: Collection[SSAValue]
 ) -> list[SSAValue]:
     """The values from outside that a body reads, each once; constants are copied."""
     found: dict[SSAValue, None] = {}

@@ -33,7 +33,7 @@ from .contractions import contract
 from .elementwise import elementwise
 from .generics import generic
 from .reductions import pool, reduce
-from .views import NotNamedError, View, dense, has_open_shape, static_shape
+from .views import NotNamedError, TensorView, dense, has_open_shape, static_shape
 
 MAX_DEPTH = 64
 """The most calls within each other."""
@@ -57,9 +57,9 @@ class FunctionImporter:
         self._builder = builder
         self._module = module
         self._depth = depth
-        self._views: dict[SSAValue, View] = {}
+        self._views: dict[SSAValue, TensorView] = {}
 
-    def run(self, block: Block, arguments: Sequence[View]) -> Sequence[View]:
+    def run(self, block: Block, arguments: Sequence[TensorView]) -> Sequence[TensorView]:
         """The results of a function's body."""
         self._views.update(zip(block.args, arguments, strict=True))
         for op in block.ops:
@@ -89,10 +89,10 @@ class FunctionImporter:
                 view.value.name_hint = result.name_hint
             self._views[result] = view
 
-    def _view(self, value: SSAValue) -> View:
+    def _view(self, value: SSAValue) -> TensorView:
         return self._views[value]
 
-    def _results(self, op: Operation) -> Sequence[View]:
+    def _results(self, op: Operation) -> Sequence[TensorView]:
         handler = _HANDLERS.get(type(op))
         if handler is not None:
             return [handler(self, op)]
@@ -108,7 +108,7 @@ class FunctionImporter:
             "dialects tensor, arith and math, first.",
         )
 
-    def _structured(self, op: Operation, read: Structured) -> Sequence[View]:
+    def _structured(self, op: Operation, read: Structured) -> Sequence[TensorView]:
         try:
             if not read.reduced_loops and read.gathers < _MANY_GATHERS:
                 return elementwise(self._builder, read, self._views)
@@ -122,7 +122,7 @@ class FunctionImporter:
         except NotNamedError:
             return generic(self._builder, read, self._views)
 
-    def _reduction(self, read: Structured) -> View:
+    def _reduction(self, read: Structured) -> TensorView:
         fold = fold_of(read.yielded[0], read.accumulators[0])
         for make in (
             lambda: contract(self._builder, read, fold),
@@ -134,15 +134,15 @@ class FunctionImporter:
                 continue
         return reduce(self._builder, read, fold, self._views)
 
-    def _scalar(self, op: Operation) -> View:
+    def _scalar(self, op: Operation) -> TensorView:
         """An operation of `arith` or `math` outside of a body: on scalars, or on whole tensors."""
         (result,) = op.results
         shape = static_shape(result.type) or ()
         values = [dense(self._builder, self._view(value)) for value in op.operands]
         value = scalars.compute(self._builder, op, values)
-        return View.of(self._builder.expand(value, shape))
+        return TensorView.of(self._builder.expand(value, shape))
 
-    def _call(self, op: func.CallOp) -> Sequence[View]:
+    def _call(self, op: func.CallOp) -> Sequence[TensorView]:
         name = op.callee.root_reference.data
         callee = next(
             (f for f in self._module.ops if isinstance(f, func.FuncOp) and f.sym_name.data == name),
@@ -155,7 +155,7 @@ class FunctionImporter:
         inner = FunctionImporter(self._builder, self._module, self._depth + 1)
         return inner.run(callee.body.block, [self._view(value) for value in op.operands])
 
-    def constant(self, op: Operation) -> View:
+    def constant(self, op: Operation) -> TensorView:
         """A constant; a splat repeats one element."""
         assert isinstance(op, arith.ConstantOp)
         try:
@@ -166,21 +166,21 @@ class FunctionImporter:
             ) from None
         first = array.reshape(-1)[:1]
         if array.size > 1 and (array == first).all():
-            return View.splat(self._builder.constant(first.reshape(())), array.shape)
-        return View.of(self._builder.constant(array, op.result.name_hint or ""))
+            return TensorView.splat(self._builder.constant(first.reshape(())), array.shape)
+        return TensorView.of(self._builder.constant(array, op.result.name_hint or ""))
 
-    def empty(self, op: Operation) -> View:
+    def empty(self, op: Operation) -> TensorView:
         """A tensor whose elements nobody has written: zeros are as good as any."""
         type = cast("TensorType", op.results[0].type)
         zero = self._builder.constant(np.zeros((), nn.numpy_dtype(type.element_type)))
-        return View.splat(zero, type.get_shape())
+        return TensorView.splat(zero, type.get_shape())
 
-    def fill(self, op: Operation) -> View:
+    def fill(self, op: Operation) -> TensorView:
         """A tensor whose elements are all one scalar."""
         view = self._view(op.operands[0])
-        return View.splat(view.value, static_shape(op.results[0].type) or ())
+        return TensorView.splat(view.value, static_shape(op.results[0].type) or ())
 
-    def broadcast(self, op: Operation) -> View:
+    def broadcast(self, op: Operation) -> TensorView:
         """A tensor with new axes, which repeat it."""
         assert isinstance(op, BroadcastOp)
         shape = static_shape(op.results[0].type) or ()
@@ -189,7 +189,7 @@ class FunctionImporter:
         axes = [None if axis in new else next(old) for axis in range(len(shape))]
         return self._view(op.input).at(axes, shape)
 
-    def reduce(self, op: Operation) -> View:
+    def reduce(self, op: Operation) -> TensorView:
         """A reduction over axes, as a structured operation."""
         assert isinstance(op, ReduceOp)
         view, start = self._view(op.input), self._view(op.init)
@@ -199,35 +199,35 @@ class FunctionImporter:
         reads = [Read(view, tuple(loops))], [Read(start, kept)]
         return self._structured(op, Structured(*reads, op.region.block, view.shape))[0]
 
-    def reshape(self, op: Operation) -> View:
+    def reshape(self, op: Operation) -> TensorView:
         """A tensor with axes merged or split."""
         view, shape = self._view(op.operands[0]), static_shape(op.results[0].type) or ()
         return shapes.reshape(self._builder, view, _groups(op, view.shape, shape), shape)
 
-    def cast(self, op: Operation) -> View:
+    def cast(self, op: Operation) -> TensorView:
         """A tensor in a type that tells its shape in more or in less detail."""
         return self._view(op.operands[0])
 
-    def slice(self, op: Operation) -> View:
+    def slice(self, op: Operation) -> TensorView:
         """A part of a tensor."""
         assert isinstance(op, tensor.ExtractSliceOp)
         box = _box(op, op.static_offsets, op.static_sizes, op.static_strides)
         shape = static_shape(op.result.type) or ()
         return shapes.extract_slice(self._builder, self._view(op.source), *box, shape)
 
-    def insert_slice(self, op: Operation) -> View:
+    def insert_slice(self, op: Operation) -> TensorView:
         """A tensor with a part of it replaced."""
         assert isinstance(op, tensor.InsertSliceOp)
         box = _box(op, op.static_offsets, op.static_sizes, op.static_strides)
         return shapes.insert_slice(self._builder, self._view(op.source), self._view(op.dest), *box)
 
-    def concat(self, op: Operation) -> View:
+    def concat(self, op: Operation) -> TensorView:
         """Tensors one after another."""
         assert isinstance(op, tensor.ConcatOp)
         views = [self._view(value) for value in op.operands]
         return shapes.concat(self._builder, views, op.dim.value.data)
 
-    def pad(self, op: Operation) -> View:
+    def pad(self, op: Operation) -> TensorView:
         """A tensor with a border of one value."""
         assert isinstance(op, tensor.PadOp)
         low, high = (_static(op, attr) for attr in (op.static_low, op.static_high))
@@ -238,39 +238,41 @@ class FunctionImporter:
             raise LinalgError(op, "pads with a value that is no constant.")
         return shapes.pad(self._builder, self._view(op.source), low, high, array.item())
 
-    def extract(self, op: Operation) -> View:
+    def extract(self, op: Operation) -> TensorView:
         """An element of a tensor."""
         assert isinstance(op, tensor.ExtractOp)
         from . import gathers
 
         indices = [dense(self._builder, self._view(value)) for value in op.indices]
-        return View.of(gathers.gather(self._builder, self._view(op.tensor), indices, 0))
+        return TensorView.of(gathers.gather(self._builder, self._view(op.tensor), indices, 0))
 
-    def splat(self, op: Operation) -> View:
+    def splat(self, op: Operation) -> TensorView:
         """A tensor whose elements are all one scalar."""
-        return View.splat(self._view(op.operands[0]).value, static_shape(op.results[0].type) or ())
+        return TensorView.splat(
+            self._view(op.operands[0]).value, static_shape(op.results[0].type) or ()
+        )
 
-    def from_elements(self, op: Operation) -> View:
+    def from_elements(self, op: Operation) -> TensorView:
         """A tensor of scalars."""
         values = [self._builder.reshape(self._view(v).value, (1,)) for v in op.operands]
         shape = static_shape(op.results[0].type) or ()
-        return View.of(self._builder.reshape(self._builder.concat(values, 0), shape))
+        return TensorView.of(self._builder.reshape(self._builder.concat(values, 0), shape))
 
-    def dim(self, op: Operation) -> View:
+    def dim(self, op: Operation) -> TensorView:
         """The extent of an axis."""
         assert isinstance(op, tensor.DimOp)
         axis = self._builder.known(self._view(op.index).value)
         if axis is None:
             raise NotNamedError
         size = self._view(op.source).shape[int(axis)]
-        return View.of(
+        return TensorView.of(
             self._builder.constant(
                 nn.numpy_dtype(scalars.element_of(op.result.type)).type(size).reshape(())
             )
         )
 
 
-_Handler = Callable[[FunctionImporter, Operation], View]
+_Handler = Callable[[FunctionImporter, Operation], TensorView]
 
 _HANDLERS: dict[type[Operation], _Handler] = {
     arith.ConstantOp: FunctionImporter.constant,
@@ -359,7 +361,7 @@ def _import_function(function: func.FuncOp, module: ModuleOp, weights: Weights) 
     builder = Builder(block, weights)
     for new, old in zip(block.args, function.body.block.args, strict=True):
         new.name_hint = old.name_hint
-    arguments = [View.of(builder.known_if_empty(value)) for value in block.args]
+    arguments = [TensorView.of(builder.known_if_empty(value)) for value in block.args]
     views = FunctionImporter(builder, module).run(function.body.block, arguments)
     results = [builder.place(dense(builder, view)) for view in views]
     block.add_op(func.ReturnOp(*results))

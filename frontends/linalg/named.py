@@ -190,7 +190,7 @@ class _Parser:
         return self._parser.parse_comma_separated_list(delimiter, parse, context)
 
 
-class GenericOp(ops.GenericOp):
+class MultiResultGenericOp(ops.GenericOp):
     """xDSL's operation, which cannot read more than one result."""
 
     @classmethod
@@ -199,7 +199,7 @@ class GenericOp(ops.GenericOp):
 
 
 _OURS = [
-    GenericOp,
+    MultiResultGenericOp,
     *(_define(SpelledOp, name, text) for name, text in _PRODUCTS.items()),
     *(_define(SpelledWindowOp, name, text) for name, text in _CONVOLUTIONS.items()),
     *(

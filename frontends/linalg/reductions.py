@@ -13,13 +13,15 @@ from ...dialects.nn.types import numpy_dtype, shape_of
 from ..builder import Builder
 from .bodies import Fold, Structured
 from .elementwise import Body
-from .views import NotNamedError, Operand, View, aligned, exactly, in_frame, one_number
-from .windows import Window, cropped, swapped, windows_of
+from .views import NotNamedError, Operand, TensorView, aligned, exactly, in_frame, one_number
+from .windows import WindowAxis, cropped, swapped, windows_of
 
 _COMBINE = {"sum": "add", "prod": "mul", "max": "max", "min": "min"}
 
 
-def reduce(builder: Builder, op: Structured, fold: Fold, view_of: Mapping[SSAValue, View]) -> View:
+def reduce(
+    builder: Builder, op: Structured, fold: Fold, view_of: Mapping[SSAValue, TensorView]
+) -> TensorView:
     """The elements of the term, folded over the loops that the result lacks."""
     operands = {
         argument: read.operand
@@ -40,7 +42,7 @@ def reduce(builder: Builder, op: Structured, fold: Fold, view_of: Mapping[SSAVal
     return combined(builder, fold.kind, view, output.view)
 
 
-def combined(builder: Builder, kind: str, result: View, start: View) -> View:
+def combined(builder: Builder, kind: str, result: TensorView, start: TensorView) -> TensorView:
     """The result of a reduction that starts from `start`."""
     if _is_neutral(builder, kind, start):
         return result
@@ -51,7 +53,7 @@ def combined(builder: Builder, kind: str, result: View, start: View) -> View:
     return in_frame(builder.binary(_COMBINE[kind], *values), frame, loops, result.shape)
 
 
-def _is_neutral(builder: Builder, kind: str, start: View) -> bool:
+def _is_neutral(builder: Builder, kind: str, start: TensorView) -> bool:
     """Whether a reduction of this kind may start from nothing in place of a tensor."""
     array = one_number(builder, start)
     if array is None:
@@ -65,15 +67,15 @@ def _is_neutral(builder: Builder, kind: str, start: View) -> bool:
     return bool(array <= numbers.min if kind == "max" else array >= numbers.max)
 
 
-def pool(builder: Builder, op: Structured, fold: Fold) -> View:
+def pool(builder: Builder, op: Structured, fold: Fold) -> TensorView:
     """A maximum or sum over windows. Raises NotNamedError for any other reduction."""
     image, (output,) = op.inputs[0], op.outputs
     if fold.term is not op.arguments[0] or fold.kind not in ("max", "sum"):
         raise NotNamedError
     found = swapped(windows_of(image), op.reduced_loops)
-    windows = [w for w in found if isinstance(w, Window)]
+    windows = [w for w in found if isinstance(w, WindowAxis)]
     # Each window's axis counts as walked by the loop over its places.
-    walked = [w.place if isinstance(w, Window) else w for w in found]
+    walked = [w.place if isinstance(w, WindowAxis) else w for w in found]
     taps = {w.kernel for w in windows if w.kernel is not None}
     if taps != set(op.reduced_loops) or set(walked) != set(op.written_loops):
         raise NotNamedError

@@ -10,12 +10,12 @@ from xdsl.ir import SSAValue
 from ...dialects.nn import PadOp, SliceOp
 from ...dialects.nn.types import shape_of
 from ..builder import Builder
-from .views import Dilated, NotNamedError, Operand, View, aligned, dense, in_frame, one_number
+from .views import Dilated, NotNamedError, Operand, TensorView, aligned, dense, in_frame, one_number
 
 
 def reshape(
-    builder: Builder, view: View, groups: Sequence[tuple[range, range]], shape: Sequence[int]
-) -> View:
+    builder: Builder, view: TensorView, groups: Sequence[tuple[range, range]], shape: Sequence[int]
+) -> TensorView:
     """A tensor with the axes of each first range of a pair in place of those of the second."""
     axes: list[int | None] = [None] * len(shape)
     value = view.value
@@ -28,18 +28,18 @@ def reshape(
         if len(before) == len(after) == 1:
             axes[after[0]] = view.axes[before[0]]
         else:
-            return View.of(builder.reshape(dense(builder, view), shape))
-    return View(value, tuple(shape), tuple(axes))
+            return TensorView.of(builder.reshape(dense(builder, view), shape))
+    return TensorView(value, tuple(shape), tuple(axes))
 
 
 def extract_slice(
     builder: Builder,
-    view: View,
+    view: TensorView,
     starts: Sequence[int],
     sizes: Sequence[int],
     steps: Sequence[int],
     shape: Sequence[int],
-) -> View:
+) -> TensorView:
     """A part of a tensor, without some of the axes of one element if `shape` lacks them."""
     value = view.value
     rank = len(shape_of(value))
@@ -49,7 +49,7 @@ def extract_slice(
             low[at], step[at], size[at] = starts[axis], steps[axis], sizes[axis]
     if tuple(size) != shape_of(value):
         value = builder.add(SliceOp(value, low, size, step))
-    part = View(value, tuple(sizes), view.axes)
+    part = TensorView(value, tuple(sizes), view.axes)
     return part.at(_kept(sizes, shape), shape)
 
 
@@ -65,13 +65,13 @@ def _kept(sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
 
 
 def pad(
-    builder: Builder, view: View, low: Sequence[int], high: Sequence[int], value: float
-) -> View:
+    builder: Builder, view: TensorView, low: Sequence[int], high: Sequence[int], value: float
+) -> TensorView:
     """A tensor with more elements of one value before and after each axis."""
     shape = tuple(n + a + b for n, a, b in zip(view.shape, low, high, strict=True))
     padded = [axis for axis in range(len(shape)) if low[axis] or high[axis]]
     if any(view.axes[axis] is None for axis in padded):
-        view = View.of(dense(builder, view))
+        view = TensorView.of(dense(builder, view))
     before, after = ([0] * len(shape_of(view.value)) for _ in range(2))
     for axis in padded:
         at = view.axes[axis]
@@ -79,10 +79,10 @@ def pad(
         before[at], after[at] = low[axis], high[axis]
     if not padded:
         return view
-    return View(builder.add(PadOp(view.value, before, after, value=value)), shape, view.axes)
+    return TensorView(builder.add(PadOp(view.value, before, after, value=value)), shape, view.axes)
 
 
-def concat(builder: Builder, views: Sequence[View], axis: int) -> View:
+def concat(builder: Builder, views: Sequence[TensorView], axis: int) -> TensorView:
     """Tensors one after another along an axis, in the order of axes of the largest."""
     shape = [*views[0].shape]
     shape[axis] = sum(view.shape[axis] for view in views)
@@ -91,7 +91,7 @@ def concat(builder: Builder, views: Sequence[View], axis: int) -> View:
     frame = Operand(first, loops).frame()
     if any(loop not in frame for loop in loops):
         values = [dense(builder, view) for view in views]
-        return View.of(builder.concat(values, axis))
+        return TensorView.of(builder.concat(values, axis))
     values: list[SSAValue] = []
     for view in views:
         value = aligned(builder, Operand(view, loops), frame)
@@ -109,18 +109,18 @@ def concat(builder: Builder, views: Sequence[View], axis: int) -> View:
 
 def insert_slice(
     builder: Builder,
-    part: View,
-    into: View,
+    part: TensorView,
+    into: TensorView,
     starts: Sequence[int],
     sizes: Sequence[int],
     steps: Sequence[int],
-) -> View:
+) -> TensorView:
     """A tensor with a part of it replaced. Raises NotNamedError where the part is no box of it."""
     kept = _kept(sizes, part.shape)
     axes: list[int | None] = [None] * len(sizes)
     for position, axis in enumerate(kept):
         axes[axis] = part.axes[position]
-    box = View(part.value, tuple(sizes), tuple(axes))
+    box = TensorView(part.value, tuple(sizes), tuple(axes))
     if any(step != 1 for step, size in zip(steps, sizes, strict=True) if size > 1):
         return _dilate(builder, box, into, starts, steps)
     low = [*starts]
@@ -146,8 +146,12 @@ def insert_slice(
 
 
 def _dilate(
-    builder: Builder, part: View, into: View, starts: Sequence[int], steps: Sequence[int]
-) -> View:
+    builder: Builder,
+    part: TensorView,
+    into: TensorView,
+    starts: Sequence[int],
+    steps: Sequence[int],
+) -> TensorView:
     """A tensor of zeros with the elements of a part at a distance of `steps`."""
     zero = one_number(builder, into)
     if zero is None or zero != 0:
@@ -162,4 +166,4 @@ def _dilate(
     above = [n - a - s for n, a, s in zip(into.shape, starts, spread, strict=True)]
     value = builder.add(PadOp(value, starts, above))
     dilated = Dilated(part, tuple(starts), tuple(steps))
-    return View(value, into.shape, tuple(range(len(shape))), dilated)
+    return TensorView(value, into.shape, tuple(range(len(shape))), dilated)

@@ -28,13 +28,13 @@ class NotNamedError(Exception):
 class Dilated:
     """A tensor whose elements lie `steps` apart in another one, from `starts` on."""
 
-    part: View
+    part: TensorView
     starts: tuple[int, ...]
     steps: tuple[int, ...]
 
 
 @dataclass(frozen=True)
-class View:
+class TensorView:
     """A tensor of `shape`; its axis i is axis `axes[i]` of `value`, or repeats it if that is None.
 
     Axes of the value that the tensor does not name have one element.
@@ -47,13 +47,13 @@ class View:
     """The tensor of whose elements this one consists, with zeros between and around them."""
 
     @classmethod
-    def of(cls, value: SSAValue) -> View:
+    def of(cls, value: SSAValue) -> TensorView:
         """The view of a whole value."""
         shape = shape_of(value)
         return cls(value, shape, tuple(range(len(shape))))
 
     @classmethod
-    def splat(cls, value: SSAValue, shape: Sequence[int]) -> View:
+    def splat(cls, value: SSAValue, shape: Sequence[int]) -> TensorView:
         """A tensor whose elements are all the one element of `value`."""
         return cls(value, tuple(shape), (None,) * len(shape))
 
@@ -62,9 +62,9 @@ class View:
         """The type of the elements."""
         return tensor_type(self.value).element_type
 
-    def at(self, axes: Sequence[int | None], shape: Sequence[int]) -> View:
+    def at(self, axes: Sequence[int | None], shape: Sequence[int]) -> TensorView:
         """The tensor of `shape` whose axes are those of this one; None repeats it."""
-        return View(
+        return TensorView(
             self.value, tuple(shape), tuple(None if i is None else self.axes[i] for i in axes)
         )
 
@@ -73,11 +73,11 @@ class View:
 class Operand:
     """A tensor and the loops that index its axes; None for an axis of one element."""
 
-    view: View
+    view: TensorView
     loops: tuple[int | None, ...]
 
     @classmethod
-    def of(cls, view: View, indices: Sequence[AffineExpr]) -> Operand:
+    def of(cls, view: TensorView, indices: Sequence[AffineExpr]) -> Operand:
         """The operand of an indexing map. Raises NotNamedError for an index that is no loop."""
         loops: list[int | None] = []
         for index, size in zip(indices, view.shape, strict=True):
@@ -116,7 +116,7 @@ def has_open_shape(type: Attribute) -> bool:
     return isinstance(type, TensorType) and static_shape(cast(Attribute, type)) is None
 
 
-def one_number(builder: Builder, view: View) -> Array | None:
+def one_number(builder: Builder, view: TensorView) -> Array | None:
     """The number that all elements are known to equal, as an array of rank 0; else None."""
     array = builder.known(view.value)
     if array is None or not array.size:
@@ -155,7 +155,7 @@ def exactly(builder: Builder, operand: Operand, order: Sequence[int]) -> SSAValu
     return ordered(builder, operand, order, 0)
 
 
-def dense(builder: Builder, view: View) -> SSAValue:
+def dense(builder: Builder, view: TensorView) -> SSAValue:
     """The nn value that a tensor is, its axes in order."""
     loops = tuple(range(len(view.shape)))
     return exactly(builder, Operand(view, loops), loops)
@@ -180,7 +180,7 @@ def aligned(builder: Builder, operand: Operand, frame: Sequence[int | None]) -> 
 
 def in_frame(
     value: SSAValue, frame: Sequence[int | None], loops: Sequence[int | None], shape: Sequence[int]
-) -> View:
+) -> TensorView:
     """The tensor that `loops` index in a value whose axes are the last ones of `frame`."""
     sizes = shape_of(value)
     missing = len(frame) - len(sizes)
@@ -188,4 +188,4 @@ def in_frame(
     for loop, size in zip(loops, shape, strict=True):
         axis = frame.index(loop) - missing if loop is not None and loop in frame else -1
         axes.append(axis if axis >= 0 and sizes[axis] == size else None)
-    return View(value, tuple(shape), tuple(axes))
+    return TensorView(value, tuple(shape), tuple(axes))

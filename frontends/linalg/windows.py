@@ -22,7 +22,7 @@ from .views import NotNamedError
 
 
 @dataclass(frozen=True)
-class Window:
+class WindowAxis:
     """An axis of an image that windows walk."""
 
     place: int
@@ -33,7 +33,7 @@ class Window:
     dilation: int
 
 
-def windows_of(image: Read) -> list[Window | int]:
+def windows_of(image: Read) -> list[WindowAxis | int]:
     """For each axis of an image its window, or the loop that walks it.
 
     Of the two loops of a window the first one in the text is over the places.
@@ -41,7 +41,7 @@ def windows_of(image: Read) -> list[Window | int]:
     return [_window(index) for index in image.index]
 
 
-def _window(index: AffineExpr) -> Window | int:
+def _window(index: AffineExpr) -> WindowAxis | int:
     if isinstance(index, AffineDimExpr):
         return index.position
     terms = _terms(index)
@@ -49,9 +49,9 @@ def _window(index: AffineExpr) -> Window | int:
         raise NotNamedError
     (place, stride), *rest = terms
     if not rest:
-        return Window(place, stride, None, 1)
+        return WindowAxis(place, stride, None, 1)
     ((kernel, dilation),) = rest
-    return Window(place, stride, kernel, dilation)
+    return WindowAxis(place, stride, kernel, dilation)
 
 
 def _terms(index: AffineExpr) -> list[tuple[int, int]]:
@@ -69,18 +69,18 @@ def _terms(index: AffineExpr) -> list[tuple[int, int]]:
             raise NotNamedError
 
 
-def swapped(windows: Sequence[Window | int], kernels: Sequence[int]) -> list[Window | int]:
+def swapped(windows: Sequence[WindowAxis | int], kernels: Sequence[int]) -> list[WindowAxis | int]:
     """The windows, with the two loops exchanged where the first is one of `kernels`."""
     return [
-        Window(w.kernel, w.dilation, w.place, w.stride)
-        if isinstance(w, Window) and w.kernel is not None and w.place in kernels
+        WindowAxis(w.kernel, w.dilation, w.place, w.stride)
+        if isinstance(w, WindowAxis) and w.kernel is not None and w.place in kernels
         else w
         for w in windows
     ]
 
 
 def cropped(
-    builder: Builder, image: SSAValue, windows: Sequence[Window], extents: Sequence[int]
+    builder: Builder, image: SSAValue, windows: Sequence[WindowAxis], extents: Sequence[int]
 ) -> SSAValue:
     """An image [N, C, D1..] without the elements at its end, where nn would put more windows."""
     sizes = list(shape_of(image))

@@ -25,10 +25,10 @@ MAX_FUNCTION_DEPTH = 32
 """Calls nested deeper than this are taken for a recursion, which ONNX forbids."""
 
 
-class Scope:
+class ValueScope:
     """The values of a graph by name; a subgraph sees its surrounding graph's."""
 
-    def __init__(self, outer: Scope | None = None):
+    def __init__(self, outer: ValueScope | None = None):
         self.values: dict[str, SSAValue] = {}
         self.initializers: dict[str, TensorProto] = {}
         self._outer = outer
@@ -69,7 +69,7 @@ _SINGLE_PRECISION = ("Attention",)
 """Operators whose definition is a chain of operations that each would round a half result again."""
 
 
-class GraphImporter:
+class NodeImporter:
     """Imports nodes of one set of opsets; a function's body gets an importer of its own."""
 
     def __init__(
@@ -88,7 +88,7 @@ class GraphImporter:
         self._prefix = prefix
         self._depth = depth
 
-    def import_model(self, graph: GraphProto, scope: Scope) -> Sequence[SSAValue]:
+    def import_model(self, graph: GraphProto, scope: ValueScope) -> Sequence[SSAValue]:
         """As `import_graph`, but a CloptError names every node that cannot be imported.
 
         If a node reads a result of such a node, only its operator is checked.
@@ -111,18 +111,18 @@ class GraphImporter:
             raise CloptError(_listed(refused))
         return [self._find(name, scope, "an output") for name in names]
 
-    def import_graph(self, graph: GraphProto, scope: Scope) -> Sequence[SSAValue]:
+    def import_graph(self, graph: GraphProto, scope: ValueScope) -> Sequence[SSAValue]:
         """Import what the graph's outputs need; the outputs."""
         return self._import_nodes(graph.node, scope, [value.name for value in graph.output])
 
     def _import_nodes(
-        self, nodes: Iterable[NodeProto], scope: Scope, outputs: Sequence[str]
+        self, nodes: Iterable[NodeProto], scope: ValueScope, outputs: Sequence[str]
     ) -> Sequence[SSAValue]:
         for index, node in execution_order(list(nodes), outputs, scope.own_names()):
             self._import_node(node, index, scope)
         return [self._find(name, scope, "an output") for name in outputs]
 
-    def _find(self, name: str, scope: Scope, what: str) -> SSAValue:
+    def _find(self, name: str, scope: ValueScope, what: str) -> SSAValue:
         value = scope.find(name, self._builder, self._folder)
         if value is None:
             raise CloptError(f"{what} is '{printable(name)}', which nothing in the graph computes.")
@@ -134,7 +134,7 @@ class GraphImporter:
     def _label(self, node: NodeProto, index: int) -> str:
         return f"node '{printable(self._name(node, index))}' ({printable(node.op_type)})"
 
-    def _import_node(self, node: NodeProto, index: int, scope: Scope) -> None:
+    def _import_node(self, node: NodeProto, index: int, scope: ValueScope) -> None:
         name, label = self._name(node, index), self._label(node, index)
         inputs = [self._find(i, scope, f"{label}: an input") if i else None for i in node.input]
         location = self._builder.location
@@ -163,7 +163,7 @@ class GraphImporter:
         name: str,
         label: str,
         inputs: Sequence[SSAValue | None],
-        scope: Scope,
+        scope: ValueScope,
     ) -> Results:
         domain = domain_of(node.domain)
         function = self._functions.get((domain, node.op_type, node.overload))
@@ -230,7 +230,7 @@ class GraphImporter:
                 f"node '{printable(name)}': the function {printable(function.name)} calls itself."
             )
         opsets = {domain_of(entry.domain): entry.version for entry in function.opset_import}
-        importer = GraphImporter(
+        importer = NodeImporter(
             self._builder,
             {**self._opsets, **opsets},
             self._functions,
@@ -238,7 +238,7 @@ class GraphImporter:
             f"{name}/",
             self._depth + 1,
         )
-        scope = Scope()
+        scope = ValueScope()
         for parameter, value in zip(function.input, inputs, strict=False):
             if value is not None:
                 scope.values[parameter] = value
@@ -265,14 +265,14 @@ class GraphImporter:
         return self._builder.cast(value, target)
 
     def import_subgraph(
-        self, graph: GraphProto, scope: Scope, inputs: Sequence[SSAValue], prefix: str
+        self, graph: GraphProto, scope: ValueScope, inputs: Sequence[SSAValue], prefix: str
     ) -> Sequence[SSAValue]:
         """Import a control flow body in place; it sees `scope`."""
-        inner = Scope(scope)
+        inner = ValueScope(scope)
         inner.add_initializers(graph)
         for parameter, value in zip(graph.input, inputs, strict=False):
             inner.values[parameter.name] = value
-        importer = GraphImporter(
+        importer = NodeImporter(
             self._builder, self._opsets, self._functions, self._folder, prefix, self._depth
         )
         return importer.import_graph(graph, inner)
@@ -281,7 +281,7 @@ class GraphImporter:
 class _Subgraphs:
     """Imports the subgraphs of one node."""
 
-    def __init__(self, importer: GraphImporter, scope: Scope, name: str):
+    def __init__(self, importer: NodeImporter, scope: ValueScope, name: str):
         self._importer = importer
         self._scope = scope
         self._prefix = f"{name}/"

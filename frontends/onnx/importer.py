@@ -16,7 +16,7 @@ from ...messages.open_dimensions import OpenDimension, OpenDimensionsError
 from ...messages.printable import printable
 from ...weights import Weights
 from ..builder import Builder, name_value
-from .graph import GraphImporter, Scope
+from .graph import NodeImporter, ValueScope
 from .model import Model, read_model
 from .tensors import open_dimensions, tensor_type_of
 
@@ -35,7 +35,7 @@ def import_onnx(
     dims = dims or {}
     block = Block()
     builder = Builder(block, weights)
-    scope = Scope()
+    scope = ValueScope()
     scope.add_initializers(model.graph)
     _check_dims(model, dims, [v for v in model.graph.input if v.name not in scope.initializers])
     names: list[str] = []
@@ -64,7 +64,7 @@ def import_onnx(
     return ModuleOp([main])
 
 
-def _import_graph(model: Model, builder: Builder, scope: Scope) -> Sequence[SSAValue]:
+def _import_graph(model: Model, builder: Builder, scope: ValueScope) -> Sequence[SSAValue]:
     if not model.graph.output:
         raise CloptError(f"{model.name} computes nothing: its graph has no output.")
     for value in model.graph.output:
@@ -74,7 +74,7 @@ def _import_graph(model: Model, builder: Builder, scope: Scope) -> Sequence[SSAV
                 f"the output '{printable(value.name)}' has a {kind.removesuffix('_type')} type; "
                 "only tensors are supported."
             )
-    importer = GraphImporter(builder, model.opsets, model.functions, model.folder)
+    importer = NodeImporter(builder, model.opsets, model.functions, model.folder)
     return [builder.place(value) for value in importer.import_model(model.graph, scope)]
 
 

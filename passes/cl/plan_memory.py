@@ -18,7 +18,7 @@ from ...dialects.cl.placement import extent
 from ...errors import CloptError
 from ..locations import node_name
 from .intermediates import Chain, Intermediate, chains
-from .memory import Tensor, plan, share
+from .memory import LiveTensor, plan, share
 
 
 @dataclass(frozen=True)
@@ -62,7 +62,7 @@ def _place(
         _check_size(program, chain[0], target, capacity)
     alignment = target.device.image_base_alignment_bytes
     tensors = [
-        Tensor(chain[0].bytes, chain[0].lifetime.first, chain[-1].lifetime.last, alignment)
+        LiveTensor(chain[0].bytes, chain[0].lifetime.first, chain[-1].lifetime.last, alignment)
         for chain in planned
     ]
     places = plan(tensors, capacity or None) if target.device.sub_buffers else share(tensors)

@@ -12,7 +12,7 @@ from xdsl.passes import ModulePass
 from ...dialects import cl
 from ...dialects.cl.ops import byte_count
 from .intermediates import chains
-from .memory import Step, order
+from .memory import QueueStep, order
 from .plan_memory import is_planned
 
 
@@ -39,7 +39,7 @@ class CLReorderPass(ModulePass):
 
 def _steps(
     program: cl.ProgramOp, kernels: Mapping[str, cl.Kernel], target: cl.Target
-) -> tuple[list[Step], list[int]]:
+) -> tuple[list[QueueStep], list[int]]:
     """The memories that each command reads and writes, as numbers, and the bytes of each number.
 
     A result computed in place has the number of its input, so that other readers of the input stay
@@ -66,10 +66,10 @@ def _steps(
             found[numbers[root]] = None
         return tuple(found)
 
-    def step(op: cl.Command) -> Step:
+    def step(op: cl.Command) -> QueueStep:
         done = cl.access(op, kernels)
         reads, writes = ([op.operands[i] for i in at] for at in (done.reads, done.writes))
-        return Step(numbered(reads), numbered(writes))
+        return QueueStep(numbered(reads), numbered(writes))
 
     return [step(op) for op in cl.commands(program)], sizes
 

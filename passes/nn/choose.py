@@ -17,7 +17,7 @@ from ...dialects.remarks import add_remarks
 from ...errors import CloptError
 from ...messages.explanations import Explanation
 from ...targets import fact_of, with_facts
-from ..tir.tuning_database import Device, TuningDatabase
+from ..tir.tuning_database import DeviceDriver, TuningDatabase
 from .forms import rewrite
 from .fuse import form_groups
 from .layout.carry_out import GroupKernels, carry_out, kernels_of_both, kernels_of_layouts
@@ -99,7 +99,7 @@ def choose(module: ModuleOp, ctx: Context, options: NNChoosePass) -> list[Partit
     """Apply the pass; return what accelerators compute of each network."""
     target = options.target_of(module)
     preferred, weighed = _accelerators(target)
-    device = Device(options.device, options.driver)
+    device = DeviceDriver(options.device, options.driver)
     database = TuningDatabase.found(options.tuning, options.places, target)
     add_remarks(module, database.remarks)
     tuned = _Tuned(TunedForms(database, device, target), TunedLayouts(database, device, target))

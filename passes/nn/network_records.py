@@ -8,7 +8,7 @@ from hashlib import sha256
 from typing import Self
 
 from ...dialects import cl
-from ..tir.tuning_database import Device, Source, TuningDatabase, latest, sources, whose
+from ..tir.tuning_database import DeviceDriver, RecordSource, TuningDatabase, latest, sources, whose
 from ..tir.tuning_record import Record
 
 
@@ -16,13 +16,13 @@ from ..tir.tuning_record import Record
 class NetworkRecords:
     """The newest records of one device, by one driver, with the same facts."""
 
-    source: Source
+    source: RecordSource
     newest: Mapping[tuple[str, str], Record]
     """By what was computed, and how: `kernel` and `tried` of the records."""
 
     @classmethod
     def nearest(
-        cls, database: TuningDatabase, keys: Iterable[str], target: cl.Target, device: Device
+        cls, database: TuningDatabase, keys: Iterable[str], target: cl.Target, device: DeviceDriver
     ) -> Self | None:
         """Those of any of the keys, from the device that is nearest to `device`; no plans."""
         found = [record for record in database.of_kernels(keys, target.name) if not record.plan]
@@ -46,7 +46,7 @@ class NetworkRecords:
             return after is not None and bool(after.fault)
         return after.most >= before.least
 
-    def remarks(self, choices: str, device: Device) -> Sequence[str]:
+    def remarks(self, choices: str, device: DeviceDriver) -> Sequence[str]:
         """Whose choices these are, unless they are those of `device`."""
         if self.source.device == device and self.source.has_facts:
             return ()

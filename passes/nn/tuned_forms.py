@@ -10,7 +10,7 @@ from xdsl.dialects import func
 from xdsl.ir import Operation
 
 from ...dialects import cl, nn
-from ..tir.tuning_database import Device, TuningDatabase
+from ..tir.tuning_database import DeviceDriver, TuningDatabase
 from .network_records import NetworkRecords, digest
 from .winograd import ConvByTransforms
 
@@ -74,7 +74,7 @@ class TunedForms:
     """Databases, and the device whose records come first."""
 
     database: TuningDatabase
-    device: Device
+    device: DeviceDriver
     target: cl.Target
 
     def choose(self, found: Sequence[ConvolutionSite]) -> FormChoice:

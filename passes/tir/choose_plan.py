@@ -26,7 +26,7 @@ from .rules.plans import default_plan, space_of
 from .rules.stages import is_naive
 from .schedule.errors import ScheduleError
 from .tuned_plans import TunedPlans
-from .tuning_database import Device
+from .tuning_database import DeviceDriver
 
 
 @dataclass(frozen=True)
@@ -68,7 +68,7 @@ class TIRChoosePlanPass(ModulePass):
         file = None if self.database is None else PlanFile.read(Path(self.database))
         whole = _kernels_of_whole_sums(op, memory_budget_of(ctx))
         splitting = [rule.name for rule in rules() if rule.splits]
-        tuned = TunedPlans.read(self.tuning, self.places, Device(self.device, self.driver), target)
+        tuned = TunedPlans.read(self.tuning, self.places, DeviceDriver(self.device, self.driver), target)
 
         def chosen(func: tir.FuncOp) -> tir.Plan:
             """Return the plan of a kernel, with those of its parts."""

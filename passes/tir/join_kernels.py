@@ -15,7 +15,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 from ...dialects import cl, tir
 from ..free_names import free_name
 from .join.bodies import Member, Signature, in_sequence, side_by_side
-from .join.launches import Cost, Launches, cost_of, is_eligible
+from .join.launches import Cost, ProgramCommands, cost_of, is_eligible
 from .schedule.analysis import memref_of
 
 _MOST_MICROSECONDS = 40.0
@@ -76,9 +76,9 @@ class _Joiner:
             self._costs[name] = cost_of(kernel, self.target) if is_eligible(kernel) else None
         return self._costs[name]
 
-    def launches(self, program: cl.ProgramOp) -> Launches:
+    def launches(self, program: cl.ProgramOp) -> ProgramCommands:
         """The launches of a program as it is now."""
-        return Launches(program, self._kernels)
+        return ProgramCommands(program, self._kernels)
 
     def join(
         self, ops: Sequence[cl.EnqueueKernelOp], binding: _Binding, form: _Form, word: str
@@ -132,7 +132,7 @@ class _Binding:
     places: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
 
 
-def _bind(ops: Sequence[cl.EnqueueKernelOp], launches: Launches) -> _Binding | None:
+def _bind(ops: Sequence[cl.EnqueueKernelOp], launches: ProgramCommands) -> _Binding | None:
     """The arguments of a joint launch: each memory once, since its pointers are `restrict`.
 
     None if some argument that is written overlaps another one, but is not the same bytes, or if
@@ -160,7 +160,7 @@ def _bind(ops: Sequence[cl.EnqueueKernelOp], launches: Launches) -> _Binding | N
     return binding
 
 
-def _find(values: Sequence[SSAValue], value: SSAValue, launches: Launches) -> int | None:
+def _find(values: Sequence[SSAValue], value: SSAValue, launches: ProgramCommands) -> int | None:
     """The argument with the same bytes as numbers of the same type."""
     place = launches.place(value)
     for i, other in enumerate(values):
@@ -233,7 +233,7 @@ def _join_neighbours(program: cl.ProgramOp, joiner: _Joiner) -> None:
 
 
 def _partner(
-    launches: Launches, time: int, joiner: _Joiner
+    launches: ProgramCommands, time: int, joiner: _Joiner
 ) -> tuple[cl.EnqueueKernelOp, cl.EnqueueKernelOp, _Binding] | None:
     """The launch at `time` and one that may run beside it, with their arguments."""
     first = launches.commands[time]

@@ -31,7 +31,7 @@ from .rules.space import Space
 from .rules.stages import is_naive
 from .schedule.analysis import blocks_in, memref_of
 from .tuned_joins import Pair, TunedJoins
-from .tuning_database import Device
+from .tuning_database import DeviceDriver
 
 
 @dataclass(frozen=True)
@@ -60,7 +60,7 @@ class TIRJoinStripsPass(ModulePass):
     """The version of its driver."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        device = Device(self.device, self.driver)
+        device = DeviceDriver(self.device, self.driver)
         tuned = TunedJoins(self.tuning, self.places, device, cl.target_of(op))
         join_strips(op, tuned.is_joined)
         add_remarks(op, tuned.remarks())
@@ -71,7 +71,7 @@ def join_strips(module: ModuleOp, is_joined: Callable[[Pair], bool]) -> None:
     target = cl.target_of(module)
     if target.device.device_type != "cpu" or target.uses_textures or not target.lanes:
         return
-    joiner = _Joiner(module, target, is_joined)
+    joiner = _StripJoiner(module, target, is_joined)
     for program in list(module.ops):
         if isinstance(program, cl.ProgramOp):
             joiner.join(program)
@@ -79,7 +79,7 @@ def join_strips(module: ModuleOp, is_joined: Callable[[Pair], bool]) -> None:
 
 
 @dataclass
-class _Joiner:
+class _StripJoiner:
     """The kernels of a module, and those that were made of two."""
 
     module: ModuleOp

@@ -20,7 +20,7 @@ from .lowering.footprint import footprints
 from .lowering.inventory import inventory
 from .lowering.ndrange import bound_extents, check_scopes, check_shared, single_out
 from .lowering.reduction import place_initial_values
-from .lowering.space import Space
+from .lowering.space import IterationSpace
 from .lowering.start import start_from_biases
 
 
@@ -48,7 +48,7 @@ def lower_blocks(func: FuncOp, *, biased: bool = False) -> None:
     extents = bound_extents(func, parts.loops)
     single_out(parts.blocks, extents)
     parts = inventory(func)
-    space = Space(parts, extents)
+    space = IterationSpace(parts, extents)
     kept = footprints(parts.allocas, space)
     insert_barriers(func, parts.allocas, space, kept)
     body = emit(func, space, kept)

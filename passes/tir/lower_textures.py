@@ -24,7 +24,7 @@ from ...dialects import cl, tir
 from ...errors import CloptError
 from .lowering.inventory import inventory
 from .schedule.analysis import memref_of
-from .texture.access import Access, access_of, refuse, writes_whole_texels
+from .texture.access import PackedAccess, access_of, refuse, writes_whole_texels
 from .texture.fill import Fill, fill_of
 from .texture.indices import Condition, Indices, Knowledge, conjuncts
 from .texture.rows import of_texels, row_access_of
@@ -109,7 +109,7 @@ class _Lowering:
                 case _:
                     pass
 
-    def _read_of(self, op: memref.LoadOp, known: Knowledge) -> Access | None:
+    def _read_of(self, op: memref.LoadOp, known: Knowledge) -> PackedAccess | None:
         access = access_of(op, known, self.packed)
         return row_access_of(op, known) if access is None and self.rows else access
 
@@ -124,7 +124,7 @@ class _Lowering:
         if op.false_region.blocks:
             self.block(op.false_region.block, known.unless(op.cond))
 
-    def _read(self, op: memref.LoadOp, access: Access, known: Knowledge) -> None:
+    def _read(self, op: memref.LoadOp, access: PackedAccess, known: Knowledge) -> None:
         """Read without a sampler if the texel is proved to exist, else with one, which is safe.
 
         There is no proof for loaded indices, or for indices that conditions keep from being used.
@@ -138,7 +138,7 @@ class _Lowering:
         self.changed = True
         Rewriter.replace_op(op, new)
 
-    def _write(self, op: memref.StoreOp, access: Access, known: Knowledge) -> None:
+    def _write(self, op: memref.StoreOp, access: PackedAccess, known: Knowledge) -> None:
         if not writes_whole_texels(access, self.indices):
             if access.is_texture:
                 raise refuse(access, "whose texels are not written whole by one loop of 4 lanes")
@@ -149,7 +149,7 @@ class _Lowering:
         self.changed = True
         Rewriter.replace_op(op, tir.TexelWriteOp(op.value, op.memref, values, lane))
 
-    def _fill(self, fill: Fill, access: Access, known: Knowledge) -> None:
+    def _fill(self, fill: Fill, access: PackedAccess, known: Knowledge) -> None:
         """Replace the branch by a read in any case, which gives zero if the condition fails.
 
         With a border of zeros, a coordinate in the border does that. Without one, and for other
@@ -217,7 +217,7 @@ class _Lowering:
             condition = both.result
         return condition
 
-    def _is_implied(self, part: SSAValue, access: Access, known: Knowledge) -> bool:
+    def _is_implied(self, part: SSAValue, access: PackedAccess, known: Knowledge) -> bool:
         """Whether a texel for which `part` fails certainly lies in the border."""
         condition = self.indices.condition(part)
         if condition is None:
@@ -256,7 +256,7 @@ class _Lowering:
         return apply.result
 
 
-def _lane_read(access: Access, known: Knowledge) -> AffineExpr:
+def _lane_read(access: PackedAccess, known: Knowledge) -> AffineExpr:
     """The lane that a read takes of its texel.
 
     An index that the kernel loads, as that of the largest element, is below 4 without a proof; the
@@ -266,7 +266,7 @@ def _lane_read(access: Access, known: Knowledge) -> AffineExpr:
     return access.lane if inside else access.lane % tir.TEXEL
 
 
-def _check_inside(access: Access, known: Knowledge, coords: Sequence[int]) -> None:
+def _check_inside(access: PackedAccess, known: Knowledge, coords: Sequence[int]) -> None:
     """Texels of an image are proved to exist; those of global memory do if their elements do."""
     if not access.is_texture:
         return

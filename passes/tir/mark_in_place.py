@@ -22,8 +22,8 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.passes import ModulePass
 
 from ...dialects import tir
-from .in_place.accesses import Access, Accesses
-from .in_place.equations import Equation, Term, solve
+from .in_place.accesses import ParameterAccess, ParameterAccesses
+from .in_place.equations import Equation, LinearTerm, solve
 from .in_place.injective import is_injective
 from .schedule.analysis import memref_of
 
@@ -54,7 +54,7 @@ def in_place_pairs(func: tir.FuncOp) -> list[tuple[int, int]]:
     ]
     if not candidates:
         return []
-    kernel = Accesses(func)
+    kernel = ParameterAccesses(func)
     return [pair for pair in candidates if _reads_first(kernel, *(func.params[i] for i in pair))]
 
 
@@ -73,7 +73,7 @@ def _same_memory(source: SSAValue, result: SSAValue) -> bool:
     )
 
 
-def _reads_first(kernel: Accesses, source: SSAValue, result: SSAValue) -> bool:
+def _reads_first(kernel: ParameterAccesses, source: SSAValue, result: SSAValue) -> bool:
     """Whether all loads of `source` come before the stores of the same elements of `result`."""
     reads, writes = kernel.of[source], kernel.of[result]
     if kernel.items is None or reads is None or writes is None:
@@ -94,7 +94,7 @@ class _Meeting:
     The unknowns are the distances from load to store along the dimensions that both have.
     """
 
-    def __init__(self, kernel: Accesses, read: Access, write: Access):
+    def __init__(self, kernel: ParameterAccesses, read: ParameterAccess, write: ParameterAccess):
         assert kernel.items is not None
         self.kernel = kernel
         self.read = read
@@ -136,7 +136,9 @@ class _Meeting:
             known = solve(equations)
             if known is None:
                 return None
-            settled = [Equation([Term(1, 0, 0, key)]) for key in self._settled(equations, known)]
+            settled = [
+                Equation([LinearTerm(1, 0, 0, key)]) for key in self._settled(equations, known)
+            ]
             if not settled:
                 return known
             equations += settled
@@ -169,7 +171,7 @@ class _Meeting:
         for low, high in dict.fromkeys((*pairwise(cuts), (cuts[0], cuts[-1]))):
             write = self.kernel.digit(self.write, low, high)
             read = self.kernel.digit(self.read, low, high)
-            terms, constant = list[Term](), write.constant - read.constant
+            terms, constant = list[LinearTerm](), write.constant - read.constant
             for atom in dict.fromkeys((*write.terms, *read.terms)):
                 part = self._part(atom, write.terms.get(atom, 0), read.terms.get(atom, 0))
                 terms += part.terms
@@ -182,8 +184,8 @@ class _Meeting:
 
     def _part(self, atom: AffineExpr, later: int, earlier: int) -> Equation:
         """`later * atom` where the store is minus `earlier * atom` where the load is."""
-        apart = [Term(later, *self.kernel.bounds(atom, self.write))] if later else []
-        apart += [Term(-earlier, *self.kernel.bounds(atom, self.read))] if earlier else []
+        apart = [LinearTerm(later, *self.kernel.bounds(atom, self.write))] if later else []
+        apart += [LinearTerm(-earlier, *self.kernel.bounds(atom, self.read))] if earlier else []
         if not atom.used_dims() <= self.shared:
             return Equation(apart)
         if later == earlier:
@@ -196,12 +198,12 @@ class _Meeting:
                 return Equation([term], (later - earlier) * low)
         return Equation(apart)
 
-    def _distance(self, atom: AffineExpr) -> Term:
+    def _distance(self, atom: AffineExpr) -> LinearTerm:
         """The difference of an atom between the store and the load."""
         low, high = self.kernel.bounds(atom, self.write)
         least, greatest = self.kernel.bounds(atom, self.read)
         key = atom.position if isinstance(atom, AffineDimExpr) else atom
-        return Term(1, low - greatest, high - least, key)
+        return LinearTerm(1, low - greatest, high - least, key)
 
 
 def _connected(groups: Iterable[set[int]]) -> list[set[int]]:

@@ -47,7 +47,7 @@ class TIRSplitKernelsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         budget, target = memory_budget_of(ctx), cl.target_of(op)
         names = {func.sym_name.data for func in op.ops if isinstance(func, tir.FuncOp)}
-        parts: dict[str, Sequence[_Part]] = {}
+        parts: dict[str, Sequence[_KernelPart]] = {}
         for func in list(op.ops):
             if isinstance(func, tir.FuncOp) and (cuts := _global_temporaries(func)):
                 parts[func.sym_name.data] = _split(func, cuts, names)
@@ -62,7 +62,7 @@ class TIRSplitKernelsPass(ModulePass):
 
 
 @dataclass(frozen=True)
-class _Part:
+class _KernelPart:
     """A kernel made of a larger one, and where a launch finds its arguments."""
 
     name: str
@@ -86,12 +86,12 @@ def split_kernel(func: tir.FuncOp) -> None:
     _split(func, _global_temporaries(func), {func.sym_name.data})
 
 
-def _split(func: tir.FuncOp, cuts: Sequence[SSAValue], names: set[str]) -> list[_Part]:
+def _split(func: tir.FuncOp, cuts: Sequence[SSAValue], names: set[str]) -> list[_KernelPart]:
     """Put the kernels that `func` becomes in its place."""
     nests = _Nests(func, cuts)
     taken = {hint: number for number, hint in enumerate(_unique_hints(cuts))}
     buffers = dict(zip(cuts, taken, strict=True))
-    made: list[_Part] = []
+    made: list[_KernelPart] = []
     for root in nests.cut:
         name = free_name(f"{func.sym_name.data}_parts", names)
         names.add(name)
@@ -184,7 +184,7 @@ def _read_in(root: Operation) -> set[SSAValue]:
 
 def _make(
     func: tir.FuncOp, name: str, roots: Sequence[Operation], buffers: Mapping[SSAValue, str]
-) -> _Part:
+) -> _KernelPart:
     """Insert a kernel of copies of some statements before `func`."""
     reads = set[SSAValue]().union(*(_read_in(root) for root in roots))
     writes = set[SSAValue]().union(*(_written_in(root) for root in roots))
@@ -204,7 +204,7 @@ def _make(
     _describe(part, func, used)
     Rewriter.insert_op(part, InsertPoint.before(func))
     straighten(part)
-    return _Part(
+    return _KernelPart(
         name,
         part,
         [buffers[v] if v in buffers else func.params.index(v) for v in used],
@@ -238,7 +238,7 @@ def _describe(part: tir.FuncOp, func: tir.FuncOp, used: Sequence[SSAValue]) -> N
 
 def _offer_whole_sums(
     launch: cl.EnqueueKernelOp,
-    parts: Sequence[_Part],
+    parts: Sequence[_KernelPart],
     budget: MemoryBudget | None,
     target: cl.Target,
 ) -> None:
@@ -252,7 +252,7 @@ def _offer_whole_sums(
     )
 
 
-def _launch_all(launch: cl.EnqueueKernelOp, parts: Sequence[_Part]) -> None:
+def _launch_all(launch: cl.EnqueueKernelOp, parts: Sequence[_KernelPart]) -> None:
     """Launch the parts of a kernel in place of the whole."""
     memory: dict[str, SSAValue] = {}
     for part in parts:

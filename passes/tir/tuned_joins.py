@@ -18,7 +18,15 @@ from .rules.cpu.strips_model import StripsModel
 from .rules.naive_kernel import NaiveKernel
 from .rules.plans import space_of
 from .schedule.errors import ScheduleError
-from .tuning_database import Device, Source, TuningDatabase, is_current, latest, sources, whose
+from .tuning_database import (
+    DeviceDriver,
+    RecordSource,
+    TuningDatabase,
+    is_current,
+    latest,
+    sources,
+    whose,
+)
 from .tuning_record import APART, JOINED, Record
 
 
@@ -61,7 +69,7 @@ class Pair:
         found = database.of_kernels((self.key, *self._keys), target)
         return [record for record in found if is_current(record)]
 
-    def is_joined(self, source: Source) -> bool | None:
+    def is_joined(self, source: RecordSource) -> bool | None:
         """What the records of a device say; None where a time is missing."""
         both = latest(record for record in source.records if record.kernel == self.key)
         if JOINED in both and APART in both:
@@ -69,7 +77,7 @@ class Pair:
             return self.pays != (both[other].most < both[usual].least)
         return self.is_faster(source)
 
-    def is_faster(self, source: Source) -> bool | None:
+    def is_faster(self, source: RecordSource) -> bool | None:
         """Whether the joined kernel is faster, or as the model says within the noise of all times.
 
         None where a kernel has no time.
@@ -109,7 +117,7 @@ class TunedJoins:
     """The databases that the user named."""
     places: Sequence[str]
     """Databases that may be missing."""
-    device: Device
+    device: DeviceDriver
     target: cl.Target
     _from_others: Counter[str] = field(default_factory=Counter[str])
     """Pairs that are not as the model has them by times from elsewhere, by where."""
@@ -145,12 +153,12 @@ class TunedJoins:
 
     def _without_refused(self, records: Sequence[Record]) -> list[Record]:
         """All records but those of plans that have a fault on this device."""
-        here = [each for each in records if Device(each.device, each.driver) == self.device]
+        here = [each for each in records if DeviceDriver(each.device, each.driver) == self.device]
         newest = latest_of_kernels(here)
         refused = {(each.kernel, each.tried) for each in newest if each.fault}
         return [each for each in records if (each.kernel, each.tried) not in refused]
 
-    def _note(self, source: Source) -> None:
+    def _note(self, source: RecordSource) -> None:
         if source.device != self.device or not source.has_facts:
             self._from_others[whose(source.device, source.has_facts)] += 1
 

@@ -12,7 +12,7 @@ from .plan_file import kernel_key, plan_context, read_plan
 from .rules.naive_kernel import NaiveKernel
 from .rules.plans import space_of
 from .schedule.errors import ScheduleError
-from .tuning_database import Device, Group, TuningDatabase, whose
+from .tuning_database import DeviceDriver, RecordGroup, TuningDatabase, whose
 
 
 @dataclass
@@ -22,7 +22,7 @@ class TunedPlans:
     database: TuningDatabase
     named: Sequence[str]
     """The databases that the user named."""
-    device: Device
+    device: DeviceDriver
     target: cl.Target
     _said: list[str]
     _known: set[bool] = field(default_factory=set[bool])
@@ -32,7 +32,7 @@ class TunedPlans:
 
     @classmethod
     def read(
-        cls, named: Sequence[str], places: Sequence[str], device: Device, target: cl.Target
+        cls, named: Sequence[str], places: Sequence[str], device: DeviceDriver, target: cl.Target
     ) -> TunedPlans:
         """Read databases; CloptError for a mistake in one that is named.
 
@@ -78,7 +78,7 @@ class TunedPlans:
             said.append(f"{kernels} measured {where}; clopt-tune finds those of this device.")
         return said
 
-    def _note(self, group: Group) -> None:
+    def _note(self, group: RecordGroup) -> None:
         if group.device == self.device and group.has_facts:
             return
         self._from_others[whose(group.device, group.has_facts)] += 1

@@ -32,7 +32,7 @@ SHIPPED = "shipped"
 
 
 @dataclass(frozen=True)
-class Device:
+class DeviceDriver:
     """Who runs the kernels; empty words where nobody knows."""
 
     name: str = ""
@@ -144,7 +144,7 @@ class TuningDatabase:
         """The names of the targets of records of forms."""
         return frozenset(record.target for record in self.records if record.form)
 
-    def known(self, kernel: str, target: cl.Target, device: Device) -> Mapping[str, Record]:
+    def known(self, kernel: str, target: cl.Target, device: DeviceDriver) -> Mapping[str, Record]:
         """Return this device's newest record of each plan, a time or a fault, by the plan's text.
 
         No plan in it needs another trial. A time counts only for the compiler that made the text; a
@@ -158,7 +158,9 @@ class TuningDatabase:
             if record.fault or record.revision == compiler_revision()
         }
 
-    def choice(self, kernel: str, target: cl.Target, device: Device, default: str) -> Choice | None:
+    def choice(
+        self, kernel: str, target: cl.Target, device: DeviceDriver, default: str
+    ) -> RankedPlans | None:
         """The plans that are faster than a kernel's default by more than the noise of both.
 
         None where no device has compared the default with other plans.
@@ -174,15 +176,15 @@ class TuningDatabase:
         for group in groups:
             faster = group.faster_than(default, refused)
             if faster is not None:
-                return Choice(group, faster)
+                return RankedPlans(group, faster)
         return None
 
 
 @dataclass(frozen=True)
-class Group:
+class RecordGroup:
     """The newest records, by plan and in order, of one kernel from one device and driver."""
 
-    device: Device
+    device: DeviceDriver
     has_facts: bool
     """Whether the facts that count are those of the target."""
     latest: dict[str, Record]
@@ -212,10 +214,10 @@ class Group:
 
 
 @dataclass(frozen=True)
-class Choice:
+class RankedPlans:
     """What a group says of a kernel."""
 
-    group: Group
+    group: RecordGroup
     faster: Sequence[Record]
     """Plans that are faster than the default, the fastest first; none where the default stays."""
 
@@ -239,26 +241,28 @@ def is_current(record: Record) -> bool:
 
 
 @dataclass(frozen=True)
-class Source:
+class RecordSource:
     """Records of one device, by one driver, with the same facts and compiler; not empty."""
 
-    device: Device
+    device: DeviceDriver
     has_facts: bool
     """Whether the facts that count are those of the target."""
     records: Sequence[Record]
 
 
-def sources(records: Iterable[Record], target: cl.Target, device: Device) -> list[Source]:
+def sources(
+    records: Iterable[Record], target: cl.Target, device: DeviceDriver
+) -> list[RecordSource]:
     """Group records by device, driver, facts and compiler, the nearest group first.
 
     Of equally near groups, the one with the last record comes first.
     """
-    sorts: dict[tuple[Device, object, str], list[Record]] = {}
+    sorts: dict[tuple[DeviceDriver, object, str], list[Record]] = {}
     for record in dict.fromkeys(records):
         key = _device(record), record.facts, record.revision
         sorts[key] = sorts.pop(key, [])
         sorts[key].append(record)
-    found = [Source(of, is_of(each[0], target), each) for (of, *_), each in sorts.items()]
+    found = [RecordSource(of, is_of(each[0], target), each) for (of, *_), each in sorts.items()]
     found.reverse()
     found.sort(
         key=lambda source: (
@@ -271,17 +275,19 @@ def sources(records: Iterable[Record], target: cl.Target, device: Device) -> lis
     return found
 
 
-def whose(device: Device, has_facts: bool) -> str:
+def whose(device: DeviceDriver, has_facts: bool) -> str:
     """Whose records these are, in words."""
     facts = "" if has_facts else " for other facts of the target"
     words = f"on {printable(device.name)}, driver {printable(device.driver)},{facts}"
     return words.removesuffix(",")
 
 
-def _groups(records: Iterable[Record], target: cl.Target, device: Device) -> list[Group]:
+def _groups(
+    records: Iterable[Record], target: cl.Target, device: DeviceDriver
+) -> list[RecordGroup]:
     """The records of current plans by device, driver and facts, the nearest group first."""
     found = sources(filter(is_current, records), target, device)
-    return [Group(each.device, each.has_facts, latest(each.records)) for each in found]
+    return [RecordGroup(each.device, each.has_facts, latest(each.records)) for each in found]
 
 
 @cache
@@ -290,8 +296,8 @@ def _versions() -> frozenset[tuple[str, int]]:
     return frozenset((rule.name, rule.version) for rule in rules())
 
 
-def _device(record: Record) -> Device:
-    return Device(record.device, record.driver)
+def _device(record: Record) -> DeviceDriver:
+    return DeviceDriver(record.device, record.driver)
 
 
 def _torn(name: str | Path, number: int) -> str:

@@ -18,7 +18,7 @@ from ...dialects.vta import (
     NopOp,
     ProgramOp,
     Queue,
-    Space,
+    Scratchpad,
     Stage,
     TileOp,
     TokenType,
@@ -80,7 +80,7 @@ class _Assignment:
         self.done: dict[Stage, list[_Done]] = {stage: [] for stage in Stage}
         self.clocks: dict[Stage, _Clock] = {stage: [_NONE] * len(_STAGES) for stage in Stage}
         self.touches: dict[Place, _Touches] = {
-            space: _Touches(program.config.depth(space.memory)) for space in Space
+            space: _Touches(program.config.depth(space.memory)) for space in Scratchpad
         }
         for symbol in program.symbols:
             self.touches[symbol.result] = _Touches(symbol.type.elements)

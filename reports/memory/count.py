@@ -12,7 +12,7 @@ from ...dialects.cl.commands import commands
 from ...dialects.cl.image_pool import image_objects
 from ...dialects.cl.images import is_over_buffer
 from ...dialects.cl.ops import byte_count
-from ...passes.cl.memory.tensors import Tensor, aligned_bound
+from ...passes.cl.memory.tensors import LiveTensor, aligned_bound
 from ..commands import names_of, title
 from .rows import results_of, rows_of
 from .values import IN_PLACE, MemoryReport, Row, Waste, used_bytes
@@ -28,7 +28,7 @@ def memory_report(program: cl.ProgramOp, target: cl.Target) -> MemoryReport:
     rows = rows_of(program, ops, names)
     arenas = tuple(byte_count(value.type) for value in results_of(program, cl.ArenaOp))
     tensors = [
-        Tensor(
+        LiveTensor(
             rows[0].bytes, rows[0].first, rows[-1].last, target.device.image_base_alignment_bytes
         )
         for rows in _in_same_bytes(rows)
@@ -76,7 +76,7 @@ def _in_same_bytes(rows: Iterable[Row]) -> list[list[Row]]:
     return list(chains.values())
 
 
-def _live(tensors: Iterable[Tensor], count: int) -> tuple[int, ...]:
+def _live(tensors: Iterable[LiveTensor], count: int) -> tuple[int, ...]:
     """Bytes in use at each of `count` commands."""
     changes = [0] * (count + 1)
     for tensor in tensors:
@@ -86,7 +86,7 @@ def _live(tensors: Iterable[Tensor], count: int) -> tuple[int, ...]:
 
 
 def _waste(
-    rows: Sequence[Row], live: Sequence[int], arena_bytes: int, tensors: Sequence[Tensor]
+    rows: Sequence[Row], live: Sequence[int], arena_bytes: int, tensors: Sequence[LiveTensor]
 ) -> Waste:
     lower_bound = max(live, default=0)
     busiest = live.index(lower_bound) if live else 0

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from clopt.passes.tir.rules import RULES
-from clopt.passes.tir.tuning_database import Device
+from clopt.passes.tir.tuning_database import DeviceDriver
 from clopt.passes.tir.tuning_record import Record
 from clopt.tuning.history import histories
 from support.tuning.records import numbered, of_form, of_fusion, of_layouts, record
@@ -55,7 +55,9 @@ def test_an_inference_begins_with_the_defaults_and_counts_each_launch() -> None:
 
 def test_kernels_without_launches_and_fusions_cost_an_inference_nothing() -> None:
     without = [trial(5, 1, 7.0, kernel="c", default=True, launches=0)]
-    (found,) = histories([*FIRST, *without, of_fusion("d", "joined", 3.0, device=Device("x", "1"))])
+    (found,) = histories(
+        [*FIRST, *without, of_fusion("d", "joined", 3.0, device=DeviceDriver("x", "1"))]
+    )
     assert (found.untuned, found.tuned) == (20, 20)
     assert {kernel.last.kernel for kernel in found.kernels} == {"a", "c"}
 
@@ -72,7 +74,7 @@ def test_devices_drivers_layouts_and_forms_are_apart() -> None:
         [
             *FIRST,
             *(trial(n, 1, 5.0, driver="2.0") for n in (1, 2)),
-            trial(1, 1, 5.0, device=Device("another", "1.0")),
+            trial(1, 1, 5.0, device=DeviceDriver("another", "1.0")),
             of_layouts("c", "plain -> plain", 3.0),
             of_form("d", "direct", 4.0),
             of_form("d", "winograd 2", 2.0),

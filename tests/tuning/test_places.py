@@ -14,7 +14,7 @@ from clopt.dialects import cl, tir
 from clopt.dialects.cl import target_of
 from clopt.errors import CloptWarning
 from clopt.passes.tir import tuning_database
-from clopt.passes.tir.tuning_database import Device, TuningDatabase
+from clopt.passes.tir.tuning_database import DeviceDriver, TuningDatabase
 from clopt.passes.tir.tuning_record import Record, facts_that_count
 from clopt.tools import opt, run
 from clopt.tuning.places import database_beside, database_in_cache, device_name
@@ -42,7 +42,9 @@ def model(tmp_path: Path) -> Path:
     return path
 
 
-def tuned(model: Path, device: Device = HERE, words: str = "pocl", **fields: Any) -> list[Record]:
+def tuned(
+    model: Path, device: DeviceDriver = HERE, words: str = "pocl", **fields: Any
+) -> list[Record]:
     """The records of a device on which vectors of two are faster than the default, of eight."""
     plans = model.with_suffix(".plans")
     opt.main([str(model), "--target", words, "-p", CHOOSING, "-t", "plans", "-o", str(plans)])
@@ -126,7 +128,7 @@ def test_records_of_the_device_come_without_a_remark(model: Path) -> None:
     facts = facts_that_count(target)
     spelled = [f"{name}={target.facts[name]}" for name, _ in facts]
     spelled = [word.replace("=False", "=false").replace("=True", "=true") for word in spelled]
-    here = Device(device_name(device), device.driver)
+    here = DeviceDriver(device_name(device), device.driver)
     own = {"target": target.name, "facts": facts}
     words = " ".join([target.name, *spelled])
     name = model.with_name("other.mlir")

@@ -18,7 +18,7 @@ from clopt.dialects import tir
 from clopt.passes.tir.plan_file import PlanFile
 from clopt.passes.tir.revision import compiler_revision
 from clopt.passes.tir.rules import RULES
-from clopt.passes.tir.tuning_database import Device, TuningDatabase
+from clopt.passes.tir.tuning_database import DeviceDriver, TuningDatabase
 from clopt.passes.tir.tuning_record import Record
 from clopt.tuning import records
 from clopt.tuning.summaries import differences, export, summaries
@@ -101,7 +101,7 @@ def test_pruning_decides_nothing_anew(a: list[Record], b: list[Record]) -> None:
     assert records.prune(records.merge(records.prune(a), others)) == pruned
     for kernel in "ab":
         before, after = (TuningDatabase(tuple(found)) for found in (a + b, pruned))
-        for device in (HERE, Device()):
+        for device in (HERE, DeviceDriver()):
             assert before.known(kernel, POCL, device) == after.known(kernel, POCL, device)
             choices = [each.choice(kernel, POCL, device, plan(1)) for each in (before, after)]
             faster = [None if each is None else each.faster for each in choices]

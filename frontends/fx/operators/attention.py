@@ -10,10 +10,10 @@ from xdsl.ir import SSAValue
 from ....dialects import nn
 from ....dialects.nn.types import shape_of
 from ...builder import dtype_of_value
-from ..call import Call, Results, Table
+from ..call import FxCall, Results, Table
 
 
-def _attention(call: Call) -> Results:
+def _attention(call: FxCall) -> Results:
     """Weight the values by a softmax of the scores; the second result serves training alone."""
     builder = call.builder
     query, key, value = (call.tensor(name) for name in ("query", "key", "value"))
@@ -31,7 +31,7 @@ def _attention(call: Call) -> Results:
     return [builder.matmul(weights, value), None]
 
 
-def _causal(call: Call, scores: SSAValue) -> SSAValue:
+def _causal(call: FxCall, scores: SSAValue) -> SSAValue:
     rows, columns = shape_of(scores)[-2:]
     call.builder.reserve(rows, columns)
     mask = np.triu(np.full((rows, columns), -np.inf), 1)

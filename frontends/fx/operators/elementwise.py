@@ -8,7 +8,7 @@ from xdsl.ir import Attribute, SSAValue
 
 from ....dialects import nn
 from ....dialects.nn.types import is_bool, is_float, shape_of
-from ..call import Call, Handler, Table, as_value, element_of
+from ..call import FxCall, Handler, Table, as_value, element_of
 
 _SELU = (1.6732632423543772, 1.0507009873554805)
 
@@ -16,7 +16,7 @@ _SELU = (1.6732632423543772, 1.0507009873554805)
 def unary(kind: str, *params: float | str) -> Handler:
     """Import an elementwise function; a parameter is a number or the name of an argument."""
 
-    def handler(call: Call) -> SSAValue:
+    def handler(call: FxCall) -> SSAValue:
         x = call.operand("self", call.form().element)
         given = [call.number(p, 1.0) if isinstance(p, str) else p for p in params]
         return call.builder.unary(kind, x, *given)
@@ -32,7 +32,7 @@ def test(kind: str, *params: float) -> Handler:
 def binary(kind: str, of_bools: str | None = None) -> Handler:
     """Import a function computed in the type of its result; `of_bools` is its name for booleans."""
 
-    def handler(call: Call) -> SSAValue:
+    def handler(call: FxCall) -> SSAValue:
         element = call.form().element
         a, b = (call.operand(name, element) for name in ("self", "other"))
         if (alpha := call["alpha"]) not in (None, 1):
@@ -56,7 +56,7 @@ def logical(kind: str) -> Handler:
 def compare(kind: str) -> Handler:
     """Import a comparison in the type that both operands promote to."""
 
-    def handler(call: Call) -> SSAValue:
+    def handler(call: FxCall) -> SSAValue:
         element = _promoted(call)
         a, b = (call.operand(name, element) for name in ("self", "other"))
         return call.builder.compare(kind, a, b)
@@ -64,7 +64,7 @@ def compare(kind: str) -> Handler:
     return handler
 
 
-def _promoted(call: Call) -> Attribute:
+def _promoted(call: FxCall) -> Attribute:
     """Return the type to promote to: floats before integers before booleans, then the wider."""
     elements = [
         element_of(value)
@@ -81,12 +81,12 @@ def _promoted(call: Call) -> Attribute:
     return max(elements, key=rank)
 
 
-def _gelu(call: Call) -> SSAValue:
+def _gelu(call: FxCall) -> SSAValue:
     kind = "gelu_tanh" if call["approximate"] == "tanh" else "gelu"
     return call.builder.unary(kind, call.tensor())
 
 
-def _elu(call: Call) -> SSAValue:
+def _elu(call: FxCall) -> SSAValue:
     if call.number("input_scale", 1.0) != 1.0:
         call.refuse("scales its input")
     y = call.builder.unary("elu", call.tensor(), call.number("alpha", 1.0))
@@ -94,7 +94,7 @@ def _elu(call: Call) -> SSAValue:
     return y if scale == 1.0 else call.builder.binary("mul", y, scale)
 
 
-def _softplus(call: Call) -> SSAValue:
+def _softplus(call: FxCall) -> SSAValue:
     if call.number("beta", 1.0) != 1.0:
         call.refuse("has a beta")
     return call.builder.unary("softplus", call.tensor())
@@ -103,7 +103,7 @@ def _softplus(call: Call) -> SSAValue:
 def clip(low: str, high: str) -> Handler:
     """Import a clip between two numbers, each of which may be absent."""
 
-    def handler(call: Call) -> SSAValue:
+    def handler(call: FxCall) -> SSAValue:
         x = call.operand("self", call.form().element)
         bounds = [None if call[name] is None else call.number(name) for name in (low, high)]
         return call.add(nn.ClipOp(x, *bounds))
@@ -111,7 +111,7 @@ def clip(low: str, high: str) -> Handler:
     return handler
 
 
-def _div(call: Call) -> SSAValue:
+def _div(call: FxCall) -> SSAValue:
     """Divide, and round the quotients of floats."""
     mode, element = call["rounding_mode"], call.form().element
     if mode is not None and not is_float(element):
@@ -123,7 +123,7 @@ def _div(call: Call) -> SSAValue:
     return call.builder.unary("floor", quotient) if mode == "floor" else quotient
 
 
-def _rsub(call: Call) -> SSAValue:
+def _rsub(call: FxCall) -> SSAValue:
     if call["alpha"] not in (None, 1):
         call.refuse("has an alpha")
     element = call.form().element
@@ -131,7 +131,7 @@ def _rsub(call: Call) -> SSAValue:
     return call.builder.binary("sub", a, b)
 
 
-def _pow(call: Call) -> SSAValue:
+def _pow(call: FxCall) -> SSAValue:
     """Raise to a power; a square is a product."""
     element = call.form().element
     a, exponent = call.operand("self", element), call["exponent"]
@@ -140,19 +140,19 @@ def _pow(call: Call) -> SSAValue:
     return call.builder.binary("pow", a, call.operand("exponent", element))
 
 
-def _where(call: Call) -> SSAValue:
+def _where(call: FxCall) -> SSAValue:
     element = call.form().element
     a, b = (call.operand(name, element) for name in ("self", "other"))
     return call.builder.where(call.operand("condition", i1), a, b)
 
 
-def _masked_fill(call: Call) -> SSAValue:
+def _masked_fill(call: FxCall) -> SSAValue:
     element = call.form().element
     a, b = call.operand("value", element), call.operand("self", element)
     return call.builder.where(call.operand("mask", i1), a, b)
 
 
-def same(call: Call) -> SSAValue:
+def same(call: FxCall) -> SSAValue:
     """Return a tensor as it is, in the type of the result."""
     return call.builder.cast(call.tensor(), call.form().element)
 
@@ -160,7 +160,7 @@ def same(call: Call) -> SSAValue:
 def filled(name: str | None = None, number: float = 0.0) -> Handler:
     """Import a tensor of one number, which may be an argument."""
 
-    def handler(call: Call) -> SSAValue:
+    def handler(call: FxCall) -> SSAValue:
         form = call.form()
         given = number if name is None else call.number(name)
         scalar = call.builder.constant(np.array(given, form.dtype))
@@ -169,7 +169,7 @@ def filled(name: str | None = None, number: float = 0.0) -> Handler:
     return handler
 
 
-def _arange(call: Call) -> SSAValue:
+def _arange(call: FxCall) -> SSAValue:
     form = call.form()
     call.builder.reserve(*form.shape)
     start, step = call.number("start"), call.number("step", 1)
@@ -177,7 +177,7 @@ def _arange(call: Call) -> SSAValue:
     return call.builder.constant(array.astype(form.dtype))
 
 
-def _fill(call: Call) -> SSAValue:
+def _fill(call: FxCall) -> SSAValue:
     element = call.form().element
     return call.builder.expand(call.operand("value", element), shape_of(call.tensor()))
 
@@ -188,7 +188,7 @@ _UNARY = (
 ).split()
 
 
-def _nothing(_: Call) -> None:
+def _nothing(_: FxCall) -> None:
     """Import nothing: the call checks what torch knew when it traced, and has no result."""
 
 

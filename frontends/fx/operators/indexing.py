@@ -8,22 +8,22 @@ from xdsl.ir import SSAValue
 
 from ....dialects import nn
 from ....dialects.nn.types import is_bool, shape_of
-from ..call import Call, Table, element_of
+from ..call import FxCall, Table, element_of
 
 
-def _embedding(call: Call) -> SSAValue:
+def _embedding(call: FxCall) -> SSAValue:
     return call.builder.gather(call.tensor("weight"), call.tensor("indices"), 0)
 
 
-def _index_select(call: Call) -> SSAValue:
+def _index_select(call: FxCall) -> SSAValue:
     return call.builder.gather(call.tensor(), call.tensor("index"), call.axis())
 
 
-def _gather(call: Call) -> SSAValue:
+def _gather(call: FxCall) -> SSAValue:
     return call.add(nn.GatherElementsOp(call.tensor(), call.tensor("index"), call.axis()))
 
 
-def _index(call: Call) -> SSAValue:
+def _index(call: FxCall) -> SSAValue:
     """Gather by one tensor of indices, along one axis."""
     indices: Sequence[SSAValue | None] = call["indices"]
     given = [(axis, index) for axis, index in enumerate(indices) if index is not None]
@@ -35,7 +35,7 @@ def _index(call: Call) -> SSAValue:
     return call.builder.gather(call.tensor(), index, axis)
 
 
-def _topk(call: Call) -> Sequence[SSAValue]:
+def _topk(call: FxCall) -> Sequence[SSAValue]:
     if not shape_of(call.tensor()):
         call.refuse("is of a scalar")
     axis = call.axis() if call["dim"] is not None else len(shape_of(call.tensor())) - 1

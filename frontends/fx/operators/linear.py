@@ -5,14 +5,14 @@ from __future__ import annotations
 from xdsl.ir import SSAValue
 
 from ....dialects.nn.types import shape_of
-from ..call import Call, Handler, Table
+from ..call import FxCall, Handler, Table
 
 
-def _product(call: Call) -> SSAValue:
+def _product(call: FxCall) -> SSAValue:
     return call.builder.matmul(call.tensor(), call.tensor("mat2"))
 
 
-def _linear(call: Call) -> SSAValue:
+def _linear(call: FxCall) -> SSAValue:
     x, weight, bias = call.tensor("input"), call.tensor("weight"), call.optional("bias")
     if len(shape_of(x)) < 2 or len(shape_of(weight)) != 2:
         call.refuse("multiplies vectors")
@@ -23,7 +23,7 @@ def _linear(call: Call) -> SSAValue:
 def added(left: str, right: str) -> Handler:
     """Import beta * self + alpha * left @ right."""
 
-    def handler(call: Call) -> SSAValue:
+    def handler(call: FxCall) -> SSAValue:
         builder, bias = call.builder, call.tensor()
         y = builder.matmul(call.tensor(left), call.tensor(right))
         alpha, beta = call.number("alpha", 1.0), call.number("beta", 1.0)

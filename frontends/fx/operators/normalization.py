@@ -8,11 +8,11 @@ from xdsl.ir import SSAValue
 from ....dialects import nn
 from ....dialects.nn.types import shape_of
 from ...builder import dtype_of_value
-from ..call import Call, Handler, Results, Table
+from ..call import FxCall, Handler, Results, Table
 
 
 def _constant(
-    call: Call, name: str, like: SSAValue, shape: tuple[int, ...], number: float
+    call: FxCall, name: str, like: SSAValue, shape: tuple[int, ...], number: float
 ) -> SSAValue:
     """Return an argument, or if it is absent a tensor of one number."""
     given = call.optional(name)
@@ -21,7 +21,7 @@ def _constant(
     return call.builder.constant(np.full(shape, number, dtype_of_value(like)))
 
 
-def _batch_norm(call: Call) -> Results:
+def _batch_norm(call: FxCall) -> Results:
     """Normalise by running statistics; the other results serve training alone."""
     if call["training"]:
         call.refuse("normalises by the statistics of its batch; call eval() on the model")
@@ -33,7 +33,7 @@ def _batch_norm(call: Call) -> Results:
     return [call.add(nn.BatchNormOp(x, scale, bias, mean, var, call.number("eps"))), None, None]
 
 
-def _layer_norm(call: Call) -> Results:
+def _layer_norm(call: FxCall) -> Results:
     x, normalized = call.tensor("input"), call.ints("normalized_shape")
     scale = _constant(call, "weight", x, normalized, 1.0)
     axis = len(shape_of(x)) - len(normalized)
@@ -41,7 +41,7 @@ def _layer_norm(call: Call) -> Results:
     return [call.add(op), None, None]
 
 
-def _group_norm(call: Call) -> Results:
+def _group_norm(call: FxCall) -> Results:
     x = call.tensor("input")
     channels = (shape_of(x)[1],)
     scale = _constant(call, "weight", x, channels, 1.0)
@@ -56,7 +56,7 @@ def _group_norm(call: Call) -> Results:
 def softmax(log: bool) -> Handler:
     """Import a softmax, or its logarithm."""
 
-    def handler(call: Call) -> SSAValue:
+    def handler(call: FxCall) -> SSAValue:
         x = call.builder.cast(call.tensor(), call.form().element)
         return call.add(nn.SoftmaxOp(x, call.axis(), log))
 

@@ -7,13 +7,13 @@ from xdsl.ir import SSAValue
 
 from ....dialects import nn
 from ....dialects.nn.types import shape_of
-from ..call import Call, Handler, Results, Table
+from ..call import FxCall, Handler, Results, Table
 
 
 def reduce(kind: str) -> Handler:
     """Import a reduction over some axes, or over all."""
 
-    def handler(call: Call) -> SSAValue:
+    def handler(call: FxCall) -> SSAValue:
         x = call.operand("self", call.form().element)
         return call.builder.reduce(kind, x, call.axes(), bool(call["keepdim"]))
 
@@ -23,7 +23,7 @@ def reduce(kind: str) -> Handler:
 def extreme(kind: str) -> Handler:
     """Import the extreme elements along an axis, and their indices."""
 
-    def handler(call: Call) -> Results:
+    def handler(call: FxCall) -> Results:
         axis, keep = call.axis(), bool(call["keepdim"])
         index = call.add(nn.ArgReduceOp(call.tensor(), kind, axis, keep))
         values = call.builder.reduce(kind, call.tensor(), [axis], keep)
@@ -35,7 +35,7 @@ def extreme(kind: str) -> Handler:
 def position(kind: str) -> Handler:
     """Import the index of the extreme element along an axis, or in the whole tensor."""
 
-    def handler(call: Call) -> SSAValue:
+    def handler(call: FxCall) -> SSAValue:
         x, axis = call.tensor(), call["dim"]
         if axis is None:
             x = call.builder.reshape(x, (-1,) if not shape_of(x) else _flat(x))
@@ -55,7 +55,7 @@ def _flat(x: SSAValue) -> tuple[int]:
     return (size,)
 
 
-def _variance(call: Call) -> SSAValue:
+def _variance(call: FxCall) -> SSAValue:
     builder, x, axes = call.builder, call.tensor(), call.axes()
     count = 1
     for axis in axes:
@@ -69,7 +69,7 @@ def _variance(call: Call) -> SSAValue:
     return builder.binary("mul", total, 1 / rest)
 
 
-def _cumsum(call: Call) -> SSAValue:
+def _cumsum(call: FxCall) -> SSAValue:
     x = call.operand("self", call.form().element)
     return call.add(nn.CumsumOp(x, call.axis())) if shape_of(x) else x
 

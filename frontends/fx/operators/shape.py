@@ -8,20 +8,20 @@ from xdsl.ir import SSAValue
 
 from ....dialects import nn
 from ....dialects.nn.types import shape_of
-from ..call import Call, Handler, Table
+from ..call import FxCall, Handler, Table
 
 
-def reshaped(call: Call) -> SSAValue:
+def reshaped(call: FxCall) -> SSAValue:
     """Reshape a tensor to the shape of the result."""
     return call.builder.reshape(call.tensor(), call.form().shape)
 
 
-def _permute(call: Call) -> SSAValue:
+def _permute(call: FxCall) -> SSAValue:
     x = call.tensor()
     return call.builder.transpose(x, [axis % len(shape_of(x)) for axis in call.ints("dims")])
 
 
-def _transpose(call: Call) -> SSAValue:
+def _transpose(call: FxCall) -> SSAValue:
     x = call.tensor()
     perm = list(range(len(shape_of(x))))
     a, b = (call.axis(name) for name in ("dim0", "dim1"))
@@ -30,11 +30,11 @@ def _transpose(call: Call) -> SSAValue:
     return call.builder.transpose(x, perm)
 
 
-def _expand(call: Call) -> SSAValue:
+def _expand(call: FxCall) -> SSAValue:
     return call.builder.expand(call.tensor(), call.form().shape)
 
 
-def _cat(call: Call) -> SSAValue:
+def _cat(call: FxCall) -> SSAValue:
     # torch lets a join have empty vectors of any rank.
     values = [v for v in call.tensors() if shape_of(v) != (0,)]
     if not values:
@@ -44,7 +44,7 @@ def _cat(call: Call) -> SSAValue:
     return call.builder.concat(values, call.axis(of=values[0]))
 
 
-def _stack(call: Call) -> SSAValue:
+def _stack(call: FxCall) -> SSAValue:
     axis = int(call["dim"] or 0) % len(call.form().shape)
     rows = [
         call.builder.reshape(v, (*shape_of(v)[:axis], 1, *shape_of(v)[axis:]))
@@ -53,20 +53,20 @@ def _stack(call: Call) -> SSAValue:
     return call.builder.concat(rows, axis)
 
 
-def _slice(call: Call) -> SSAValue:
+def _slice(call: FxCall) -> SSAValue:
     axis, x = call.axis(), call.tensor()
     length, step = shape_of(x)[axis], int(call["step"] or 1)
     start, stop, _ = slice(call["start"], call["end"], step).indices(length)
     return call.builder.slice(x, axis, start, len(range(start, stop, step)), step)
 
 
-def _select(call: Call) -> SSAValue:
+def _select(call: FxCall) -> SSAValue:
     axis, x = call.axis(), call.tensor()
     index = int(call["index"]) % shape_of(x)[axis]
     return call.builder.reshape(call.builder.slice(x, axis, index, 1), call.form().shape)
 
 
-def _pieces(call: Call, sizes: Sequence[int]) -> list[SSAValue]:
+def _pieces(call: FxCall, sizes: Sequence[int]) -> list[SSAValue]:
     axis, start, pieces = call.axis(), 0, list[SSAValue]()
     for size in sizes:
         pieces.append(call.builder.slice(call.tensor(), axis, start, size))
@@ -74,19 +74,19 @@ def _pieces(call: Call, sizes: Sequence[int]) -> list[SSAValue]:
     return pieces
 
 
-def _split(call: Call) -> list[SSAValue]:
+def _split(call: FxCall) -> list[SSAValue]:
     length, size = shape_of(call.tensor())[call.axis()], int(call["split_size"])
     return _pieces(call, [min(size, length - i) for i in range(0, length, size)])
 
 
-def _unbind(call: Call) -> list[SSAValue]:
+def _unbind(call: FxCall) -> list[SSAValue]:
     axis, x = call.axis(), call.tensor()
     shape = shape_of(x)
     rest = (*shape[:axis], *shape[axis + 1 :])
     return [call.builder.reshape(piece, rest) for piece in _pieces(call, [1] * shape[axis])]
 
 
-def _slice_scatter(call: Call) -> SSAValue:
+def _slice_scatter(call: FxCall) -> SSAValue:
     """Replace a slice of step 1: join what is before it, the source, and what is behind it."""
     axis, x, source = call.axis(), call.tensor(), call.tensor("src")
     if call["step"] not in (None, 1):
@@ -96,7 +96,7 @@ def _slice_scatter(call: Call) -> SSAValue:
     return _replaced(call, x, source, axis, range(start, max(start, stop)))
 
 
-def _select_scatter(call: Call) -> SSAValue:
+def _select_scatter(call: FxCall) -> SSAValue:
     axis, x, source = call.axis(), call.tensor(), call.tensor("src")
     shape = shape_of(x)
     index = int(call["index"]) % shape[axis]
@@ -104,7 +104,7 @@ def _select_scatter(call: Call) -> SSAValue:
     return _replaced(call, x, row, axis, range(index, index + 1))
 
 
-def _replaced(call: Call, x: SSAValue, source: SSAValue, axis: int, places: range) -> SSAValue:
+def _replaced(call: FxCall, x: SSAValue, source: SSAValue, axis: int, places: range) -> SSAValue:
     builder, length = call.builder, shape_of(x)[axis]
     pieces = [source] if places else []
     if places.start > 0:
@@ -114,7 +114,7 @@ def _replaced(call: Call, x: SSAValue, source: SSAValue, axis: int, places: rang
     return builder.concat(pieces, axis)
 
 
-def _copy(call: Call) -> SSAValue:
+def _copy(call: FxCall) -> SSAValue:
     form = call.form()
     return call.builder.expand(call.builder.cast(call.tensor("src"), form.element), form.shape)
 
@@ -122,7 +122,7 @@ def _copy(call: Call) -> SSAValue:
 def pad(mode: str) -> Handler:
     """Import a border whose widths torch lists from the last axis on."""
 
-    def handler(call: Call) -> SSAValue:
+    def handler(call: FxCall) -> SSAValue:
         x = call.tensor()
         widths = call.ints("pad" if mode == "constant" else "padding")
         rank = len(shape_of(x))
@@ -136,7 +136,7 @@ def pad(mode: str) -> Handler:
     return handler
 
 
-def _flip(call: Call) -> SSAValue:
+def _flip(call: FxCall) -> SSAValue:
     x = call.tensor()
     for axis in call.axes("dims"):
         length = shape_of(x)[axis]
@@ -144,13 +144,13 @@ def _flip(call: Call) -> SSAValue:
     return x
 
 
-def _repeat(call: Call) -> SSAValue:
+def _repeat(call: FxCall) -> SSAValue:
     x, repeats = call.tensor(), call.ints("repeats")
     x = call.builder.reshape(x, (1,) * (len(repeats) - len(shape_of(x))) + shape_of(x))
     return call.add(nn.TileOp(x, repeats))
 
 
-def _pixel_shuffle(call: Call) -> SSAValue:
+def _pixel_shuffle(call: FxCall) -> SSAValue:
     return call.add(nn.DepthToSpaceOp(call.tensor(), int(call["upscale_factor"]), "crd"))
 
 

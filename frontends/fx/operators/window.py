@@ -8,10 +8,10 @@ from xdsl.ir import SSAValue
 from ....dialects import nn
 from ....dialects.nn.types import shape_of
 from ...builder import dtype_of_value
-from ..call import Call, Handler, Results, Table
+from ..call import FxCall, Handler, Results, Table
 
 
-def _convolution(call: Call) -> SSAValue:
+def _convolution(call: FxCall) -> SSAValue:
     x, weight, bias = call.tensor("input"), call.tensor("weight"), call.optional("bias")
     rank = len(shape_of(x)) - 2
     if not 1 <= rank <= 3 or len(shape_of(weight)) != rank + 2:
@@ -38,21 +38,21 @@ def _convolution(call: Call) -> SSAValue:
     )
 
 
-def _batched(call: Call, rank: int) -> tuple[SSAValue, bool]:
+def _batched(call: FxCall, rank: int) -> tuple[SSAValue, bool]:
     """Return the input with a batch, and whether it has none in torch."""
     x = call.tensor()
     alone = len(shape_of(x)) == rank + 1
     return (call.builder.reshape(x, (1, *shape_of(x))) if alone else x), alone
 
 
-def _unbatched(call: Call, y: SSAValue, alone: bool) -> SSAValue:
+def _unbatched(call: FxCall, y: SSAValue, alone: bool) -> SSAValue:
     return call.builder.reshape(y, shape_of(y)[1:]) if alone else y
 
 
 def max_pool(rank: int) -> Handler:
     """Import maxima of windows; their indices, the second result, are not computed."""
 
-    def handler(call: Call) -> Results:
+    def handler(call: FxCall) -> Results:
         x, alone = _batched(call, rank)
         kernel = call.ints("kernel_size", rank)
         y = call.add(
@@ -74,7 +74,7 @@ def max_pool(rank: int) -> Handler:
 def average_pool(rank: int) -> Handler:
     """Import means of windows."""
 
-    def handler(call: Call) -> SSAValue:
+    def handler(call: FxCall) -> SSAValue:
         if call["divisor_override"] is not None:
             call.refuse("has a divisor_override")
         x, alone = _batched(call, rank)
@@ -98,7 +98,7 @@ def average_pool(rank: int) -> Handler:
 def adaptive_average_pool(rank: int) -> Handler:
     """Import means of as many windows as the call asks for."""
 
-    def handler(call: Call) -> SSAValue:
+    def handler(call: FxCall) -> SSAValue:
         x, alone = _batched(call, rank)
         sizes, wanted = shape_of(x)[2:], call.ints("output_size", rank)
         axes = range(2, 2 + rank)
@@ -112,7 +112,7 @@ def adaptive_average_pool(rank: int) -> Handler:
 
 
 def _repeated_or_pooled(
-    call: Call, x: SSAValue, sizes: tuple[int, ...], wanted: tuple[int, ...]
+    call: FxCall, x: SSAValue, sizes: tuple[int, ...], wanted: tuple[int, ...]
 ) -> SSAValue:
     """Return means of windows of equal sizes; those of a divisor repeat its elements."""
     if all(n == m for n, m in zip(sizes, wanted, strict=True)):
@@ -131,7 +131,7 @@ def _repeated_or_pooled(
     return call.add(nn.PoolOp(x, "average", kernel, strides=kernel))
 
 
-def _averaged(call: Call, x: SSAValue, wanted: tuple[int, ...]) -> SSAValue:
+def _averaged(call: FxCall, x: SSAValue, wanted: tuple[int, ...]) -> SSAValue:
     """Return means of windows that overlap or differ in size, as a matrix product for each axis."""
     for axis, m in enumerate(wanted, 2):
         n, last = shape_of(x)[axis], len(shape_of(x)) - 1
@@ -151,7 +151,7 @@ def _averaged(call: Call, x: SSAValue, wanted: tuple[int, ...]) -> SSAValue:
 def resize(mode: str) -> Handler:
     """Import a resize to the shape of the result."""
 
-    def handler(call: Call) -> SSAValue:
+    def handler(call: FxCall) -> SSAValue:
         x, sizes = call.tensor("input"), call.form().shape
         if call["align_corners"]:
             coordinates = "align_corners"

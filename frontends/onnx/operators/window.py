@@ -10,7 +10,7 @@ from ..node import NodeContext
 AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 
 
-class Window(NamedTuple):
+class ResolvedWindow(NamedTuple):
     """A window with its padding resolved: all begins, then all ends."""
 
     kernel: tuple[int, ...]
@@ -53,7 +53,7 @@ def read_kernel(node: NodeContext, weights: Sequence[int] | None = None) -> tupl
 
 def read_window(
     node: NodeContext, weights: Sequence[int] | None = None, dilated: bool = True
-) -> Window:
+) -> ResolvedWindow:
     """The window of a convolution or pooling over the first input."""
     kernel = read_kernel(node, weights)
     rank = len(kernel)
@@ -65,7 +65,7 @@ def read_window(
         pads = (0,) * (2 * rank)
     if auto_pad.startswith("SAME") and min(strides) > 0:
         pads = same_pads(node.shape()[2:], kernel, strides, dilations, auto_pad)
-    return Window(kernel, strides, dilations, pads)
+    return ResolvedWindow(kernel, strides, dilations, pads)
 
 
 def same_pads(

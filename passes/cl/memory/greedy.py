@@ -12,7 +12,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from .tensors import Tensor, align
+from .tensors import LiveTensor, align
 
 PAIRS_PER_TENSOR = 48
 """With more live neighbours than this on average, arrays beat lists of neighbours."""
@@ -26,30 +26,30 @@ class Packing(NamedTuple):
     sizes: list[int]
 
 
-Order = Callable[[Sequence[Tensor]], list[int]]
+Order = Callable[[Sequence[LiveTensor]], list[int]]
 
 
-def by_size(tensors: Sequence[Tensor]) -> list[int]:
+def by_size(tensors: Sequence[LiveTensor]) -> list[int]:
     """Largest first; of equal sizes the longest living."""
     return _sorted(tensors, lambda t: (-t.size, t.first - t.last, t.first))
 
 
-def by_area(tensors: Sequence[Tensor]) -> list[int]:
+def by_area(tensors: Sequence[LiveTensor]) -> list[int]:
     """Largest product of bytes and commands first."""
     return _sorted(tensors, lambda t: (-t.size * (t.last - t.first + 1), -t.size, t.first))
 
 
-def by_life(tensors: Sequence[Tensor]) -> list[int]:
+def by_life(tensors: Sequence[LiveTensor]) -> list[int]:
     """Longest living first; of equal lives the largest."""
     return _sorted(tensors, lambda t: (t.first - t.last, -t.size, t.first))
 
 
-def by_start(tensors: Sequence[Tensor]) -> list[int]:
+def by_start(tensors: Sequence[LiveTensor]) -> list[int]:
     """Earliest first; of equal starts the longest living."""
     return _sorted(tensors, lambda t: (t.first, -t.last, -t.size))
 
 
-def by_breadth(tensors: Sequence[Tensor]) -> list[int]:
+def by_breadth(tensors: Sequence[LiveTensor]) -> list[int]:
     """First the tensors that are live when most bytes are live; of these the largest."""
     if not tensors:
         return []
@@ -84,7 +84,9 @@ ORDERS: dict[str, Order] = {
 }
 
 
-def _sorted(tensors: Sequence[Tensor], key: Callable[[Tensor], tuple[int, ...]]) -> list[int]:
+def _sorted(
+    tensors: Sequence[LiveTensor], key: Callable[[LiveTensor], tuple[int, ...]]
+) -> list[int]:
     return sorted(range(len(tensors)), key=lambda i: key(tensors[i]))
 
 
@@ -94,7 +96,7 @@ class Placer:
     Takes time proportional to the pairs of tensors that are live at once.
     """
 
-    def __init__(self, tensors: Sequence[Tensor]) -> None:
+    def __init__(self, tensors: Sequence[LiveTensor]) -> None:
         self.tensors = tensors
         self.neighbours = neighbours(tensors) if pairs(tensors) <= self._few else None
 
@@ -158,7 +160,7 @@ class Placer:
         return Packing(offsets, arenas, [shelf.size for shelf in shelves])
 
 
-def gap(taken: Iterable[tuple[int, int]], tensor: Tensor, tightest: bool) -> int:
+def gap(taken: Iterable[tuple[int, int]], tensor: LiveTensor, tightest: bool) -> int:
     """The lowest offset between `taken`, (offset, end) by offset, or that in the smallest gap."""
     at, best, least = 0, None, 0
     for offset, end in taken:
@@ -180,7 +182,7 @@ class _Shelf:
         self._count = 0
         self.size = 0
 
-    def gap(self, tensor: Tensor, tightest: bool) -> int:
+    def gap(self, tensor: LiveTensor, tightest: bool) -> int:
         offsets, ends, firsts, lasts = self._rows[:, : self._count]
         meets = np.flatnonzero((firsts <= tensor.last) & (lasts >= tensor.first))
         if not len(meets):
@@ -195,7 +197,7 @@ class _Shelf:
             return int(starts[-1])
         return int(starts[fits[rooms[fits].argmin()] if tightest else fits[0]])
 
-    def put(self, tensor: Tensor, offset: int) -> None:
+    def put(self, tensor: LiveTensor, offset: int) -> None:
         n = self._count
         at = int(np.searchsorted(self._rows[0, :n], offset))
         self._rows[:, at + 1 : n + 1] = self._rows[:, at:n]
@@ -204,14 +206,14 @@ class _Shelf:
         self.size = max(self.size, offset + tensor.size)
 
 
-def pairs(tensors: Sequence[Tensor]) -> int:
+def pairs(tensors: Sequence[LiveTensor]) -> int:
     """The number of pairs that are live at once."""
     n = len(tensors)
     before = np.searchsorted(np.sort([t.last for t in tensors]), [t.first for t in tensors])
     return n * (n - 1) // 2 - int(before.sum())
 
 
-def neighbours(tensors: Sequence[Tensor]) -> list[list[int]]:
+def neighbours(tensors: Sequence[LiveTensor]) -> list[list[int]]:
     """For each tensor the tensors that are live at the same time."""
     found: list[list[int]] = [[] for _ in tensors]
     live: list[int] = []

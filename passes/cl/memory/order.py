@@ -23,7 +23,7 @@ PARTS = 50
 
 
 @dataclass(frozen=True)
-class Step:
+class QueueStep:
     """One command: the numbers of the tensors that it reads and writes.
 
     Tensors that share storage have one number.
@@ -33,14 +33,14 @@ class Step:
     writes: tuple[int, ...]
 
 
-def order(steps: Sequence[Step], sizes: Sequence[int], kept: Iterable[int] = ()) -> list[int]:
+def order(steps: Sequence[QueueStep], sizes: Sequence[int], kept: Iterable[int] = ()) -> list[int]:
     """The indices of `steps` in an order with a lower peak, or as given where no order has one.
 
     `sizes[t]`: bytes of tensor `t`. It is live from its first step, or from the start if it is read
     before it is written, to its last, or to the end if it is `kept`. A step stays after all earlier
     writers of its inputs, and after all earlier readers and writers of its outputs.
     """
-    graph = _Graph(steps, sizes, frozenset(kept))
+    graph = _DependenceGraph(steps, sizes, frozenset(kept))
     orders = graph.parts()
     worst = [(-graph.part(part).peak(part), i) for i, part in enumerate(orders)]
     heapify(worst)
@@ -65,10 +65,12 @@ def order(steps: Sequence[Step], sizes: Sequence[int], kept: Iterable[int] = ())
     return [step for part in orders for step in part]
 
 
-class _Graph:
+class _DependenceGraph:
     """The dependences between steps, and the users of each tensor."""
 
-    def __init__(self, steps: Sequence[Step], sizes: Sequence[int], kept: frozenset[int]) -> None:
+    def __init__(
+        self, steps: Sequence[QueueStep], sizes: Sequence[int], kept: frozenset[int]
+    ) -> None:
         self.sizes = sizes
         self.kept = kept
         self.tensors = [tuple(dict.fromkeys(step.reads + step.writes)) for step in steps]
@@ -120,7 +122,7 @@ class _Graph:
         return _Part(self, sorted(steps))
 
 
-def _dependences(steps: Sequence[Step], tensors: int) -> list[list[int]]:
+def _dependences(steps: Sequence[QueueStep], tensors: int) -> list[list[int]]:
     """For each step the earlier steps that it depends on directly; the rest is transitive."""
     writer: list[int | None] = [None] * tensors
     readers: list[list[int]] = [[] for _ in range(tensors)]
@@ -145,7 +147,7 @@ def _dependences(steps: Sequence[Step], tensors: int) -> list[list[int]]:
 class _Part:
     """Successive steps that stay together; a set of them is an integer with one bit each."""
 
-    def __init__(self, graph: _Graph, steps: list[int]) -> None:
+    def __init__(self, graph: _DependenceGraph, steps: list[int]) -> None:
         self.steps = steps
         first, end = steps[0], steps[-1] + 1
         self.live = graph.live_before[first]

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 from .greedy import ORDERS, Packing, Placer
 from .search import least_stack, stack
-from .tensors import Plan, Tensor, aligned_bound, lower_bound
+from .tensors import ArenaPlan, LiveTensor, aligned_bound, lower_bound
 
 EFFORT = 200_000
 """States that the search may visit to make a plan smaller: about a second. A bound in time would
@@ -25,7 +25,9 @@ PLACED_IN_ALL = 20_000
 WAYS = [(order, True) for order in ORDERS] + [(order, False) for order in ORDERS]
 
 
-def plan(tensors: Sequence[Tensor], capacity: int | None = None, effort: int = EFFORT) -> Plan:
+def plan(
+    tensors: Sequence[LiveTensor], capacity: int | None = None, effort: int = EFFORT
+) -> ArenaPlan:
     """The best of several greedy orders, then of a search that visits about `effort` states.
 
     It stops as soon as a plan needs no more bytes than are live at once. `capacity`: bytes that one
@@ -41,7 +43,7 @@ def plan(tensors: Sequence[Tensor], capacity: int | None = None, effort: int = E
                 )
     least = lower_bound(tensors)
     if not tensors:
-        return Plan((), (), (), least, "empty")
+        return ArenaPlan((), (), (), least, "empty")
     goal = aligned_bound(tensors)
     packing, method = _greedy(tensors, capacity, goal)
     best = _Best(tensors, packing, method)
@@ -50,12 +52,12 @@ def plan(tensors: Sequence[Tensor], capacity: int | None = None, effort: int = E
     if len(best.packing.sizes) == 1 and best.bytes > goal:
         best.improve(effort)
     packing = best.packing
-    return Plan(
+    return ArenaPlan(
         tuple(packing.offsets), tuple(packing.arenas), tuple(packing.sizes), least, best.method
     )
 
 
-def _greedy(tensors: Sequence[Tensor], capacity: int | None, goal: int) -> tuple[Packing, str]:
+def _greedy(tensors: Sequence[LiveTensor], capacity: int | None, goal: int) -> tuple[Packing, str]:
     """The best of the greedy orders, and its name; stops at `goal` bytes in one arena."""
     placer = Placer(tensors)
     best: Packing | None = None
@@ -78,7 +80,7 @@ def _cost(packing: Packing) -> tuple[int, int]:
 class _Best:
     """The best packing so far, and how it was found."""
 
-    def __init__(self, tensors: Sequence[Tensor], packing: Packing, method: str) -> None:
+    def __init__(self, tensors: Sequence[LiveTensor], packing: Packing, method: str) -> None:
         self.tensors = tensors
         self.packing = packing
         self.method = method

@@ -18,7 +18,7 @@ from typing import NamedTuple
 import numpy as np
 
 from .skyline import Bools, Boxes, Ints, boxes_of
-from .tensors import Tensor
+from .tensors import LiveTensor
 
 WALL = 1 << 40
 """Higher than any skyline, in units."""
@@ -322,13 +322,13 @@ def _highest_so_far(heights: Ints, anew: Bools) -> Ints:
     return np.maximum.accumulate(heights + lift, 1) - lift
 
 
-def least_stack(tensors: Sequence[Tensor]) -> tuple[int, int]:
+def least_stack(tensors: Sequence[LiveTensor]) -> tuple[int, int]:
     """A lower bound on the bytes of any stack, and the unit of which all stacks are multiples."""
     boxes = boxes_of(tensors, chained=False)
     return boxes.least, boxes.unit
 
 
-def stack(tensors: Sequence[Tensor], limit: int, effort: int) -> tuple[list[int] | None, int]:
+def stack(tensors: Sequence[LiveTensor], limit: int, effort: int) -> tuple[list[int] | None, int]:
     """Offsets at which all tensors end at or below `limit` bytes, or None; the effort spent.
 
     Runs one style after the other, repeatedly, then with wider beams, until `effort` states are

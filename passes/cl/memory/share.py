@@ -5,10 +5,10 @@ from __future__ import annotations
 from bisect import bisect
 from collections.abc import Sequence
 
-from .tensors import Plan, Tensor, lower_bound
+from .tensors import ArenaPlan, LiveTensor, lower_bound
 
 
-def share(tensors: Sequence[Tensor]) -> Plan:
+def share(tensors: Sequence[LiveTensor]) -> ArenaPlan:
     """Put every tensor at the start of the smallest arena that holds it and is free in its life.
 
     Greedy by size (Pisarchyk and Lee 2020, arXiv:2001.03288, "shared objects"): the largest tensor
@@ -31,10 +31,10 @@ def share(tensors: Sequence[Tensor]) -> Plan:
         )
         arenas[i] = arena
     offsets = (0,) * len(tensors)
-    return Plan(offsets, tuple(arenas), tuple(sizes), lower_bound(tensors), "shared by size")
+    return ArenaPlan(offsets, tuple(arenas), tuple(sizes), lower_bound(tensors), "shared by size")
 
 
-def _is_free(turns: Sequence[tuple[int, int]], tensor: Tensor) -> bool:
+def _is_free(turns: Sequence[tuple[int, int]], tensor: LiveTensor) -> bool:
     """Whether no tensor of an arena is live together with `tensor`."""
     after = bisect(turns, (tensor.first, tensor.last))
     before_ends = after == 0 or turns[after - 1][1] < tensor.first

@@ -11,7 +11,7 @@ from math import gcd
 import numpy as np
 from numpy.typing import NDArray
 
-from .tensors import Tensor, align
+from .tensors import LiveTensor, align
 
 Ints = NDArray[np.int64]
 Bools = NDArray[np.bool_]
@@ -66,7 +66,7 @@ class Boxes:
         return offsets
 
 
-def boxes_of(tensors: Sequence[Tensor], chained: bool) -> Boxes:
+def boxes_of(tensors: Sequence[LiveTensor], chained: bool) -> Boxes:
     """Boxes for tensors with bytes; `chained` puts tensors of equal size that follow one another
     into one box.
 

@@ -10,7 +10,7 @@ import numpy as np
 
 
 @dataclass(frozen=True)
-class Tensor:
+class LiveTensor:
     """Memory that is needed from one command to another.
 
     `size`: bytes. `first`, `last`: indices of commands in queue order, both inclusive, so that two
@@ -29,13 +29,13 @@ class Tensor:
         if self.alignment < 1 or self.alignment & (self.alignment - 1):
             raise ValueError(f"an alignment is a power of two, not {self.alignment}")
 
-    def meets(self, other: Tensor) -> bool:
+    def meets(self, other: LiveTensor) -> bool:
         """Whether some command needs both."""
         return self.first <= other.last and other.first <= self.last
 
 
 @dataclass(frozen=True)
-class Plan:
+class ArenaPlan:
     """The place of each tensor: `offsets[i]` in arena `arenas[i]` for the i-th tensor."""
 
     offsets: tuple[int, ...]
@@ -59,7 +59,7 @@ def align(offset: int, alignment: int) -> int:
     return -(-offset // alignment) * alignment
 
 
-def lower_bound(tensors: Sequence[Tensor]) -> int:
+def lower_bound(tensors: Sequence[LiveTensor]) -> int:
     """The largest sum of bytes that are live at one command."""
     if not tensors:
         return 0
@@ -70,7 +70,7 @@ def lower_bound(tensors: Sequence[Tensor]) -> int:
     return int(np.cumsum(changes[order]).max())
 
 
-def aligned_bound(tensors: Sequence[Tensor]) -> int:
+def aligned_bound(tensors: Sequence[LiveTensor]) -> int:
     """Like `lower_bound`, plus the padding that alignment makes unavoidable.
 
     All offsets are multiples of the smallest alignment, so every live tensor except the topmost

@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 
 from ....dialects import cl
 from ....dialects.nn import LayoutAttr
-from ...tir.tuning_database import Device, TuningDatabase
+from ...tir.tuning_database import DeviceDriver, TuningDatabase
 from ...tir.tuning_record import Record
 from ..network_records import NetworkRecords, digest
 from .carry_out import kernels_of_layouts
@@ -37,7 +37,7 @@ class TunedLayouts:
     """Databases, and the device whose records come first."""
 
     database: TuningDatabase
-    device: Device
+    device: DeviceDriver
     target: cl.Target
 
     def choose(self, problem: LayoutProblem) -> LayoutChoice:

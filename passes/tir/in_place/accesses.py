@@ -22,7 +22,7 @@ from ..texture.indices import conjuncts
 
 
 @dataclass(frozen=True)
-class Place:
+class LoopContext:
     """A place in the text: the regions and loops around it, and the range of each dimension."""
 
     regions: tuple[Block, ...]
@@ -31,7 +31,7 @@ class Place:
     ranges: Mapping[int, tuple[int, int]]
     """The first value, and one past the last."""
 
-    def within(self, dim: int, first: int, end: int) -> Place:
+    def within(self, dim: int, first: int, end: int) -> LoopContext:
         """The place with a dimension restricted to `[first, end)`."""
         before = self.ranges.get(dim, (first, end))
         after = max(first, before[0]), min(end, before[1])
@@ -39,16 +39,16 @@ class Place:
 
 
 @dataclass(frozen=True)
-class Access:
+class ParameterAccess:
     """One load or store of a parameter, by elements or by texels."""
 
     position: int
     """The number of the operation in the text."""
-    place: Place
+    place: LoopContext
     writes: bool
     shape: tuple[int, ...]
     indices: tuple[AffineExpr, ...]
-    """One per axis of `shape`, over the dimensions of `Accesses`."""
+    """One per axis of `shape`, over the dimensions of `ParameterAccesses`."""
 
     @property
     def strides(self) -> list[int]:
@@ -56,7 +56,7 @@ class Access:
         return [prod(self.shape[axis:]) for axis in range(len(self.shape) + 1)]
 
 
-class Accesses:
+class ParameterAccesses:
     """The accesses of a kernel to its parameters.
 
     A dimension is a loop, or an OpenCL index. All loops bound to one index share its dimension,
@@ -71,7 +71,7 @@ class Accesses:
         """The dimension of each loop variable."""
         self.count = 0
         """The number of dimensions."""
-        self.of: dict[SSAValue, list[Access] | None] = {param: [] for param in func.params}
+        self.of: dict[SSAValue, list[ParameterAccess] | None] = {param: [] for param in func.params}
         """The accesses to each parameter; None if one of its uses is not understood."""
         self._kinds: dict[tir.LoopKind, int] = {}
         self._digits: dict[tuple[int, int, int], Linear] = {}
@@ -85,9 +85,9 @@ class Accesses:
             var: AffineDimExpr(dim) for var, dim in self.dims.items()
         }
         ranges = {dim: (0, extent) for dim, extent in (self.items or {}).items()}
-        self._block(func.body.block, Place((), (), ranges))
+        self._block(func.body.block, LoopContext((), (), ranges))
 
-    def digit(self, access: Access, low: int, high: int) -> Linear:
+    def digit(self, access: ParameterAccess, low: int, high: int) -> Linear:
         """`number mod high floordiv low` of the accessed element; axes must end at low and high."""
         key = access.position, low, high
         if key not in self._digits:
@@ -99,7 +99,7 @@ class Accesses:
             self._digits[key] = linear(total, self._extents(access))
         return self._digits[key]
 
-    def bounds(self, atom: AffineExpr, access: Access) -> tuple[int, int]:
+    def bounds(self, atom: AffineExpr, access: ParameterAccess) -> tuple[int, int]:
         """The least and the greatest value of an atom of a digit of `access`."""
         if isinstance(atom, AffineDimExpr):
             first, end = access.place.ranges[atom.position]
@@ -111,7 +111,7 @@ class Accesses:
             self._bounds[key] = low, high
         return self._bounds[key]
 
-    def _extents(self, access: Access) -> Sequence[int | None]:
+    def _extents(self, access: ParameterAccess) -> Sequence[int | None]:
         ranges = access.place.ranges
         return [ranges[dim][1] if dim in ranges else None for dim in range(self.count)]
 
@@ -136,7 +136,7 @@ class Accesses:
                     return None
         return items
 
-    def _block(self, block: Block, place: Place) -> None:
+    def _block(self, block: Block, place: LoopContext) -> None:
         place = replace(place, regions=(*place.regions, block))
         for op in block.ops:
             self._position += 1
@@ -152,7 +152,7 @@ class Accesses:
                 for child in region.blocks:
                     self._block(child, inner)
 
-    def _where(self, condition: SSAValue, place: Place, *, holds: bool) -> Place:
+    def _where(self, condition: SSAValue, place: LoopContext, *, holds: bool) -> LoopContext:
         """The place where a condition holds, or does not, with the ranges that this implies."""
         parts = conjuncts(condition)
         for part in parts if holds or len(parts) == 1 else ():
@@ -173,7 +173,7 @@ class Accesses:
                 place = place.within(dim, *((first, at) if below is (factor > 0) else (at, end)))
         return place
 
-    def _access(self, op: Operation, place: Place) -> None:
+    def _access(self, op: Operation, place: LoopContext) -> None:
         """Note an operation's accesses to parameters."""
         used = {operand for operand in op.operands if operand in self.of}
         for param in used:
@@ -184,7 +184,9 @@ class Accesses:
             else:
                 known.append(access)
 
-    def _access_to(self, param: SSAValue, op: Operation, place: Place) -> Access | None:
+    def _access_to(
+        self, param: SSAValue, op: Operation, place: LoopContext
+    ) -> ParameterAccess | None:
         shape: tuple[int, ...] = memref_of(param).get_shape()
         match op:
             case memref.LoadOp() | memref.StoreOp():
@@ -198,7 +200,7 @@ class Accesses:
                 return None
         if indices is None or len(indices) != len(shape):
             return None
-        return Access(self._position, place, writes, shape, indices)
+        return ParameterAccess(self._position, place, writes, shape, indices)
 
     def _exprs(self, values: Sequence[SSAValue]) -> tuple[AffineExpr, ...] | None:
         exprs = [index_expr(value, self._leaves) for value in values]

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Term:
+class LinearTerm:
     """`factor * unknown`, with `low <= unknown <= high`. Unknowns with equal keys are the same.
 
     An unknown without a key is not solved for.
@@ -29,7 +29,7 @@ class Term:
 class Equation:
     """`constant` plus the sum of `terms` is zero."""
 
-    terms: Sequence[Term]
+    terms: Sequence[LinearTerm]
     constant: int = 0
 
 
@@ -49,7 +49,7 @@ def solve(equations: Iterable[Equation]) -> dict[Hashable, int] | None:
 
 
 def _substituted(equation: Equation, known: Mapping[Hashable, int]) -> Equation:
-    constant, terms = equation.constant, list[Term]()
+    constant, terms = equation.constant, list[LinearTerm]()
     for term in equation.terms:
         if term.key is not None and term.key in known:
             constant += term.factor * known[term.key]
@@ -87,15 +87,15 @@ def _digits(equation: Equation) -> dict[Hashable, int] | None:
     return known if constant == 0 else None
 
 
-def _by_factor(terms: Iterable[Term]) -> list[tuple[int, list[Term]]]:
-    digits: dict[int, list[Term]] = {}
+def _by_factor(terms: Iterable[LinearTerm]) -> list[tuple[int, list[LinearTerm]]]:
+    digits: dict[int, list[LinearTerm]] = {}
     for term in terms:
         if term.factor:
             digits.setdefault(abs(term.factor), []).append(term)
     return sorted(digits.items(), reverse=True)
 
 
-def _range(terms: Iterable[Term]) -> tuple[int, int]:
+def _range(terms: Iterable[LinearTerm]) -> tuple[int, int]:
     """The least and the greatest value of a digit."""
     low = high = 0
     for term in terms:

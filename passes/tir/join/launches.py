@@ -68,7 +68,7 @@ def _is_plain(param: SSAValue) -> bool:
 
 
 @dataclass
-class Launches:
+class ProgramCommands:
     """The commands of a program, in order, with the memory that they use."""
 
     program: cl.ProgramOp

@@ -21,7 +21,7 @@ from ....dialects.tir.affine import bounds, linear, simplify
 from ..schedule.analysis import accesses, blocks_in, driven, memref_of, users
 from ..window import Window, window
 from .footprint import Footprint
-from .space import Space
+from .space import IterationSpace
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ def _outside(share: _Share, dim: int) -> _Share:
 def insert_barriers(
     func: FuncOp,
     allocas: Iterable[memref.AllocaOp],
-    space: Space,
+    space: IterationSpace,
     footprints: Mapping[SSAValue, Footprint],
 ) -> None:
     """Put a barrier between two statements if one writes local memory that the other accesses.
@@ -125,7 +125,7 @@ def _remainder(index: AffineExpr) -> tuple[AffineExpr, int | None]:
 class _Inserter:
     def __init__(
         self,
-        space: Space,
+        space: IterationSpace,
         users_of: dict[SSAValue, set[BlockOp]],
         footprints: Mapping[SSAValue, Footprint],
     ):

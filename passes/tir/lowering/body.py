@@ -12,7 +12,7 @@ from xdsl.ir.affine import AffineConstantExpr, AffineExpr
 from ..flat import compose, tidy
 from .footprint import Footprint
 from .space import COMPARISONS, Guard
-from .values import Place
+from .values import IndexEnvironment
 
 
 class BodyCloner:
@@ -20,7 +20,7 @@ class BodyCloner:
 
     def __init__(
         self,
-        place: Place,
+        place: IndexEnvironment,
         buffers: Mapping[SSAValue, SSAValue],
         footprints: Mapping[SSAValue, Footprint],
         iters: Mapping[SSAValue, AffineExpr],

@@ -30,8 +30,8 @@ from ..window import window
 from .body import BodyCloner
 from .footprint import Footprint
 from .resolve import Survey, alive, safe
-from .space import Domain, Guard, Space
-from .values import Place, constant
+from .space import Guard, IterationDomain, IterationSpace
+from .values import IndexEnvironment, constant
 
 COPIES = 4
 """The most copies of the code of one statement."""
@@ -47,7 +47,7 @@ SCRATCH = 1024
 """A temporary of more elements lies in memory, not in registers."""
 
 
-def emit(func: FuncOp, space: Space, footprints: Mapping[SSAValue, Footprint]) -> Region:
+def emit(func: FuncOp, space: IterationSpace, footprints: Mapping[SSAValue, Footprint]) -> Region:
     """A new body for `func`, without blocks."""
     old = func.body.block
     new = Block(arg_types=[arg.type for arg in old.args])
@@ -58,14 +58,16 @@ def emit(func: FuncOp, space: Space, footprints: Mapping[SSAValue, Footprint]) -
     emitter = _Emitter(space, footprints, Survey(old.ops, space))
     scratch = any(prod(kept.type.get_shape()) > SCRATCH for kept in footprints.values())
     copies = FEW_COPIES if emitter.grouped or scratch else COPIES
-    emitter.body(None, list(old.ops), Place(space.domain), buffers, copies, new)
+    emitter.body(None, list(old.ops), IndexEnvironment(space.domain), buffers, copies, new)
     for branch in emitter.branches:
         branch.add_op(scf.YieldOp())
     return Region(new)
 
 
 class _Emitter:
-    def __init__(self, space: Space, footprints: Mapping[SSAValue, Footprint], survey: Survey):
+    def __init__(
+        self, space: IterationSpace, footprints: Mapping[SSAValue, Footprint], survey: Survey
+    ):
         self.space = space
         self.footprints = footprints
         self.survey = survey
@@ -82,7 +84,7 @@ class _Emitter:
         self,
         loop: ForOp | None,
         ops: Sequence[Operation],
-        place: Place,
+        place: IndexEnvironment,
         buffers: Mapping[SSAValue, SSAValue],
         copies: int,
         out: Block,
@@ -111,7 +113,7 @@ class _Emitter:
     def _statement(
         self,
         op: Operation,
-        place: Place,
+        place: IndexEnvironment,
         buffers: Mapping[SSAValue, SSAValue],
         copies: int,
         out: Block,
@@ -129,7 +131,9 @@ class _Emitter:
         elif isinstance(op, BarrierOp):
             out.add_op(BarrierOp())
 
-    def _guarded(self, ops: Sequence[Operation], place: Place, out: Block) -> tuple[Place, Block]:
+    def _guarded(
+        self, ops: Sequence[Operation], place: IndexEnvironment, out: Block
+    ) -> tuple[IndexEnvironment, Block]:
         """Open an `if` around `ops` for the guards that they share and that are known here."""
         shared = [
             guard
@@ -144,7 +148,7 @@ class _Emitter:
         return place.with_domain(place.domain.knowing(*shared)), then
 
     def _if(
-        self, guards: Sequence[Guard], place: Place, out: Block, otherwise: bool = False
+        self, guards: Sequence[Guard], place: IndexEnvironment, out: Block, otherwise: bool = False
     ) -> tuple[Block, Block]:
         """Emit an `if` with empty branches, which `emit` terminates at the end."""
         then, other = Block(), Block()
@@ -167,7 +171,7 @@ class _Emitter:
     def _loop(
         self,
         loop: ForOp,
-        place: Place,
+        place: IndexEnvironment,
         buffers: Mapping[SSAValue, SSAValue],
         copies: int,
         out: Block,
@@ -199,7 +203,9 @@ class _Emitter:
             if new.body.block.first_op is not None:
                 out.add_op(new)
 
-    def _pieces(self, loop: ForOp, dim: int, domain: Domain, copies: int) -> list[tuple[int, int]]:
+    def _pieces(
+        self, loop: ForOp, dim: int, domain: IterationDomain, copies: int
+    ) -> list[tuple[int, int]]:
         """The iterations of a loop, divided into ranges that get their own code."""
         guards = [g for g in self.survey.open([loop], domain) if dim in g.dims]
         if not guards:
@@ -214,7 +220,7 @@ class _Emitter:
         pieces = [(a, b) for a, b in ((first, start), (start, stop), (stop, end)) if a < b]
         return pieces if start < stop and len(pieces) <= copies else whole
 
-    def _kind(self, loop: ForOp, dim: int, size: int, domain: Domain) -> LoopKind:
+    def _kind(self, loop: ForOp, dim: int, size: int, domain: IterationDomain) -> LoopKind:
         """The kind of a loop over a part of its iterations."""
         kind = loop.kind.data
         if kind not in EXPANDED:
@@ -229,7 +235,7 @@ class _Emitter:
         self,
         loop: ForOp,
         ops: Sequence[Operation],
-        place: Place,
+        place: IndexEnvironment,
         buffers: Mapping[SSAValue, SSAValue],
         copies: int,
         out: Block,
@@ -264,7 +270,7 @@ class _Emitter:
         self.body(loop, ops, place, buffers, 1, other)
         return True
 
-    def _peels(self, guard: Guard, domain: Domain) -> bool:
+    def _peels(self, guard: Guard, domain: IterationDomain) -> bool:
         """Whether a guard is left to some unrolled iterations: the others need none."""
         ranges = (safe([guard], dim, domain) for dim in guard.dims & self.peelable)
         return any(start < stop for start, stop in ranges)
@@ -275,7 +281,7 @@ class _Emitter:
         guard: Guard,
         loop: ForOp,
         ops: Sequence[Operation],
-        place: Place,
+        place: IndexEnvironment,
         buffers: Mapping[SSAValue, SSAValue],
         copies: int,
         out: Block,
@@ -307,7 +313,7 @@ class _Emitter:
         return True
 
 
-def _always(guard: Guard, place: Place) -> Guard:
+def _always(guard: Guard, place: IndexEnvironment) -> Guard:
     """The condition that `guard` holds for all values of the dimensions that do not run yet."""
     domain = place.domain
     guard = guard.coarse(domain.ends)
@@ -321,7 +327,7 @@ def _always(guard: Guard, place: Place) -> Guard:
     return Guard.of(low, limit, guard.below).coarse(domain.ends)
 
 
-def _condition(guards: Sequence[Guard], place: Place, out: Block) -> SSAValue:
+def _condition(guards: Sequence[Guard], place: IndexEnvironment, out: Block) -> SSAValue:
     """The conjunction of `guards`."""
     total: SSAValue | None = None
     for guard in guards:

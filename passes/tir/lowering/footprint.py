@@ -17,16 +17,16 @@ from ..schedule.analysis import accesses, memref_of, users
 from ..schedule.errors import refuse
 from ..window import Window, hull, whole, window
 from .resolve import alive
-from .space import Domain, Space, access_guards
+from .space import IterationDomain, IterationSpace, access_guards
 
 
 @dataclass(frozen=True)
 class Footprint:
     """The loop that allocates a temporary (None: the kernel), its type, and its first element.
 
-    Element 0 along each dimension is index `origin` of the whole tensor, over the dimensions of the
-    `Space`. A dimension of which only the first elements of each period are used is kept as two:
-    its periods, and these elements.
+    Element 0 along each dimension is index `origin` of the whole tensor, over the dimensions of
+    the `IterationSpace`. If only the first elements of each period are used, a dimension is kept
+    as two: its periods, and these elements.
     """
 
     home: ForOp | None
@@ -40,12 +40,14 @@ class Footprint:
         return [inside] if period is None else [inside // period, inside % period]
 
 
-def footprints(allocas: Iterable[memref.AllocaOp], space: Space) -> dict[SSAValue, Footprint]:
+def footprints(
+    allocas: Iterable[memref.AllocaOp], space: IterationSpace
+) -> dict[SSAValue, Footprint]:
     """The footprint of each temporary that is used."""
     return {op.memref: _footprint(op, space) for op in allocas if op.memref.first_use is not None}
 
 
-def _footprint(alloca: memref.AllocaOp, space: Space) -> Footprint:
+def _footprint(alloca: memref.AllocaOp, space: IterationSpace) -> Footprint:
     kind = memref_of(alloca.memref)
     blocks = users(alloca.memref)
     local = kind.memory_space == ScopeAttr(Scope.Local)
@@ -143,11 +145,11 @@ def _common_loops(blocks: Iterable[BlockOp], local: bool) -> list[ForOp]:
 
 
 def _check_reach(
-    alloca: memref.AllocaOp, blocks: Mapping[BlockOp, bool], space: Space, bound: set[int]
+    alloca: memref.AllocaOp, blocks: Mapping[BlockOp, bool], space: IterationSpace, bound: set[int]
 ) -> None:
     """Refuse a read by a work-item (or group, for local memory) that runs none of the writes."""
 
-    def reach(block: BlockOp, domain: Domain = space.domain) -> list[int]:
+    def reach(block: BlockOp, domain: IterationDomain = space.domain) -> list[int]:
         return [alive([block], space, dim, domain)[1] for dim in sorted(bound)]
 
     writers = [reach(block) for block, writes in blocks.items() if writes]

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable, Sequence
 from xdsl.ir import Operation
 
 from ....dialects.tir import GRID, BarrierOp, BlockOp, ForOp
-from .space import Domain, Guard, Space
+from .space import Guard, IterationDomain, IterationSpace
 
 
 class Survey:
     """The blocks, guards, barriers and bound loops in each loop, collected in one walk."""
 
-    def __init__(self, ops: Iterable[Operation], space: Space):
+    def __init__(self, ops: Iterable[Operation], space: IterationSpace):
         self.space = space
         self.guards = space.guards
         self._blocks: dict[Operation, list[BlockOp]] = {}
@@ -53,7 +53,7 @@ class Survey:
         """Whether a loop over groups or global indices is among or below `ops`."""
         return any(op in self._grids for op in ops)
 
-    def open(self, ops: Iterable[Operation], domain: Domain) -> list[Guard]:
+    def open(self, ops: Iterable[Operation], domain: IterationDomain) -> list[Guard]:
         """The guards below `ops` that are neither always nor never true."""
         found = {
             guard: None
@@ -64,13 +64,13 @@ class Survey:
         }
         return [guard for guard in found if domain.holds(guard) is None]
 
-    def dead(self, op: Operation, domain: Domain) -> bool:
+    def dead(self, op: Operation, domain: IterationDomain) -> bool:
         """Whether no block below `op` has a point to execute."""
         return op in self._guarded and all(
             self.space.dead(block, domain) for block in self._blocks[op]
         )
 
-    def shared(self, ops: Sequence[Operation], domain: Domain) -> list[Guard]:
+    def shared(self, ops: Sequence[Operation], domain: IterationDomain) -> list[Guard]:
         """The open guards that all live blocks below `ops` have in common."""
         if not any(op in self._guarded for op in ops):
             return []
@@ -87,7 +87,9 @@ class Survey:
         return [guard for guard in common or () if domain.holds(guard) is None]
 
 
-def alive(blocks: Sequence[BlockOp], space: Space, dim: int, domain: Domain) -> tuple[int, int]:
+def alive(
+    blocks: Sequence[BlockOp], space: IterationSpace, dim: int, domain: IterationDomain
+) -> tuple[int, int]:
     """The values of `dim`, without those at either end for which no block has work."""
 
     def dead(first: int, end: int) -> bool:
@@ -102,7 +104,7 @@ def alive(blocks: Sequence[BlockOp], space: Space, dim: int, domain: Domain) -> 
     return start, last
 
 
-def safe(guards: Iterable[Guard], dim: int, domain: Domain) -> tuple[int, int]:
+def safe(guards: Iterable[Guard], dim: int, domain: IterationDomain) -> tuple[int, int]:
     """The values of `dim` for which `guards` hold for all values of the other dimensions.
 
     A guard that holds at neither end of the range is left out, since `dim` cannot decide it. The
@@ -126,7 +128,7 @@ def safe(guards: Iterable[Guard], dim: int, domain: Domain) -> tuple[int, int]:
     return (start, stop) if decided else (first, first)
 
 
-def _holds(guard: Guard, dim: int, domain: Domain, first: int, end: int) -> bool:
+def _holds(guard: Guard, dim: int, domain: IterationDomain, first: int, end: int) -> bool:
     return domain.narrow(dim, first, end).holds(guard) is True
 
 

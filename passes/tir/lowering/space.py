@@ -71,19 +71,19 @@ class Guard:
 
 
 @dataclass(frozen=True)
-class Domain:
+class IterationDomain:
     """The values of the dimensions at some place of the kernel: `[first, end)` for each."""
 
     ranges: tuple[tuple[int, int], ...]
     known: frozenset[Guard] = frozenset()
 
-    def narrow(self, dim: int, first: int, end: int) -> Domain:
+    def narrow(self, dim: int, first: int, end: int) -> IterationDomain:
         """The domain with `[first, end)` as the values of one dimension."""
         ranges = list(self.ranges)
         ranges[dim] = (first, end)
         return replace(self, ranges=tuple(ranges))
 
-    def knowing(self, *guards: Guard) -> Domain:
+    def knowing(self, *guards: Guard) -> IterationDomain:
         """The domain at a place where `guards` hold."""
         ranges = list(self.ranges)
         for guard in guards:
@@ -93,7 +93,7 @@ class Domain:
                     ranges[dim] = (first, min(end, guard.limit))
                 case _:
                     pass
-        return Domain(tuple(ranges), self.known.union(guards))
+        return IterationDomain(tuple(ranges), self.known.union(guards))
 
     @property
     def ends(self) -> list[int]:
@@ -192,7 +192,7 @@ def _conjuncts(condition: SSAValue, block: BlockOp, iters: Sequence[AffineExpr])
     return guards
 
 
-class Space:
+class IterationSpace:
     """The dimensions of a kernel: one per loop; loops bound to one OpenCL index share theirs."""
 
     def __init__(self, parts: Inventory, bound: Mapping[LoopKind, int]):
@@ -205,7 +205,7 @@ class Space:
         self.guards: dict[BlockOp, tuple[Guard, ...]] = {}
         for loop in parts.loops:
             self._add_loop(loop)
-        self.domain = Domain(tuple((0, extent) for extent in self.extents))
+        self.domain = IterationDomain(tuple((0, extent) for extent in self.extents))
         for block in parts.blocks:
             self._add_block(block)
 
@@ -229,7 +229,7 @@ class Space:
             extents[self.of_var[loop.var]] = loop.size
         return extents
 
-    def dead(self, block: BlockOp, domain: Domain) -> bool:
+    def dead(self, block: BlockOp, domain: IterationDomain) -> bool:
         """Whether `block` has no point to execute in `domain`."""
         return any(domain.holds(guard) is False for guard in self.guards[block])
 

@@ -11,28 +11,28 @@ from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
 from ....dialects.tir import building
 from ....dialects.tir.expressions import used_dims, with_dims
 from ..flat import compose, tidy
-from .space import Domain
+from .space import IterationDomain
 
 
 @dataclass(frozen=True)
-class Place:
+class IndexEnvironment:
     """A place in the new kernel.
 
     A dimension that runs is `variable + offset`; each other one has its only value in `domain`.
     """
 
-    domain: Domain
+    domain: IterationDomain
     variables: Mapping[int, tuple[SSAValue, int]] = field(
         default_factory=dict[int, tuple[SSAValue, int]]
     )
 
-    def with_domain(self, domain: Domain) -> Place:
+    def with_domain(self, domain: IterationDomain) -> IndexEnvironment:
         """The same place with more known about the dimensions."""
-        return Place(domain, self.variables)
+        return IndexEnvironment(domain, self.variables)
 
-    def inside(self, dim: int, variable: SSAValue, first: int, end: int) -> Place:
+    def inside(self, dim: int, variable: SSAValue, first: int, end: int) -> IndexEnvironment:
         """Inside of a loop over `dim` from `first` to `end`."""
-        return Place(
+        return IndexEnvironment(
             self.domain.narrow(dim, first, end), {**self.variables, dim: (variable, first)}
         )
 

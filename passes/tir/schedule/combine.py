@@ -46,7 +46,7 @@ Combine = Callable[[Sequence[SSAValue], Sequence[SSAValue], Block], list[SSAValu
 
 
 @dataclass(frozen=True)
-class Accumulator:
+class AccumulatorUpdate:
     """One `buffer[indices] = f(buffer[indices], ...)` of an update."""
 
     store: memref.StoreOp
@@ -63,7 +63,7 @@ class Accumulator:
 class Update:
     """The update that the block of a reduction computes, and the combination of its results."""
 
-    accumulators: Sequence[Accumulator]
+    accumulators: Sequence[AccumulatorUpdate]
     starts: Sequence[Attribute]
     """The start of a partial result: values that change no result in a combination."""
     combine: Combine
@@ -98,7 +98,7 @@ def can_combine(block: BlockOp) -> bool:
     return True
 
 
-def _accumulator(block: BlockOp, store: memref.StoreOp) -> Accumulator | None:
+def _accumulator(block: BlockOp, store: memref.StoreOp) -> AccumulatorUpdate | None:
     _, leaves = spatial_part(block)
     indices = [index_expr(index, leaves) for index in store.indices]
     known = [index for index in indices if index is not None]
@@ -107,10 +107,10 @@ def _accumulator(block: BlockOp, store: memref.StoreOp) -> Accumulator | None:
         return None
     (load,) = loads
     same = [index_expr(index, leaves) for index in load.indices] == indices
-    return Accumulator(store, load, known) if same else None
+    return AccumulatorUpdate(store, load, known) if same else None
 
 
-def _operation(accumulator: Accumulator) -> Update | None:
+def _operation(accumulator: AccumulatorUpdate) -> Update | None:
     """`old op new`, for an associative operation."""
     value = accumulator.store.value
     if not isinstance(value, OpResult) or value.op.name not in IDENTITIES:
@@ -146,7 +146,7 @@ def _identity(operation: Operation) -> Attribute:
     return IntegerAttr(int(value), integer)
 
 
-def _choice(block: BlockOp, accumulators: Sequence[Accumulator]) -> Update | None:
+def _choice(block: BlockOp, accumulators: Sequence[AccumulatorUpdate]) -> Update | None:
     """`old, where = (x, k) if better(x, old) else (old, where)`, with k the only reduce variable.
 
     `better` orders the elements, so the better element of two parts is the best of both, and each

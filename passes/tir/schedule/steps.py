@@ -143,7 +143,7 @@ def _transform_layout(call: _Call) -> None:
 
 
 @dataclass(frozen=True)
-class _Step:
+class _StepForm:
     usage: str
     run: Callable[[_Call], object]
     least: int
@@ -155,39 +155,39 @@ class _Step:
 _MANY = 64
 
 
-def _of_loop(name: str, run: Callable[[Schedule, ForOp], object]) -> _Step:
-    return _Step(f"{name} block.loop", lambda call: run(call.schedule, call.loop(0)), 1, 1)
+def _of_loop(name: str, run: Callable[[Schedule, ForOp], object]) -> _StepForm:
+    return _StepForm(f"{name} block.loop", lambda call: run(call.schedule, call.loop(0)), 1, 1)
 
 
-STEPS: dict[str, _Step] = {
-    "split": _Step(
+STEPS: dict[str, _StepForm] = {
+    "split": _StepForm(
         "split block.loop factor [factor ...] [-> outer inner ...]",
         lambda call: call.schedule.split_many(call.loop(0), call.integers(1), call.names),
         2,
         9,
         lambda call: len(call.words),
     ),
-    "split_overlap": _Step(
+    "split_overlap": _StepForm(
         "split_overlap block.loop factor [-> outer inner]",
         lambda call: call.schedule.split(call.loop(0), call.integer(1), call.pair, overlap=True),
         2,
         2,
         2,
     ),
-    "fuse": _Step(
+    "fuse": _StepForm(
         "fuse block.outer block.inner ... [-> name]",
         lambda call: call.schedule.fuse(*call.loops(), name=call.name),
         2,
         _MANY,
         1,
     ),
-    "reorder": _Step(
+    "reorder": _StepForm(
         "reorder block.loop block.loop ...",
         lambda call: call.schedule.reorder(*call.loops()),
         2,
         _MANY,
     ),
-    "bind": _Step(
+    "bind": _StepForm(
         "bind block.loop kind",
         lambda call: call.schedule.bind(call.loop(0), call.kind(1)),
         2,
@@ -197,14 +197,14 @@ STEPS: dict[str, _Step] = {
     "unroll": _of_loop("unroll", Schedule.unroll),
     "roll": _of_loop("roll", Schedule.roll),
     "parallel": _of_loop("parallel", Schedule.parallel),
-    "compute_at": _Step(
+    "compute_at": _StepForm(
         "compute_at block consumer.loop [-> loop ...]",
         lambda call: call.schedule.compute_at(call.block(0), call.loop(1), call.names),
         2,
         2,
         lambda call: len(call.block(0).iter_vars),
     ),
-    "cache_read": _Step(
+    "cache_read": _StepForm(
         "cache_read block buffer scope [-> label]",
         lambda call: call.schedule.cache_read(
             call.block(0), call.buffer(1), call.scope(2), call.name
@@ -213,45 +213,45 @@ STEPS: dict[str, _Step] = {
         3,
         1,
     ),
-    "cache_gather": _Step(
+    "cache_gather": _StepForm(
         "cache_gather block buffer scope variable [variable ...] [-> label]",
         _cache_gather,
         4,
         _MANY,
         1,
     ),
-    "fetch_ahead": _Step(
+    "fetch_ahead": _StepForm(
         "fetch_ahead block buffer bytes",
         lambda call: call.schedule.fetch_ahead(call.block(0), call.buffer(1), call.integer(2)),
         3,
         3,
     ),
-    "prefetch": _Step("prefetch block.loop copies", _prefetch, 2, 2),
-    "cache_write": _Step(
+    "prefetch": _StepForm("prefetch block.loop copies", _prefetch, 2, 2),
+    "cache_write": _StepForm(
         "cache_write block scope [-> label]",
         lambda call: call.schedule.cache_write(call.block(0), call.scope(1), call.name),
         2,
         2,
         1,
     ),
-    "rfactor": _Step(
+    "rfactor": _StepForm(
         "rfactor block.loop [-> label]",
         lambda call: call.schedule.rfactor(call.loop(0), call.name),
         1,
         1,
         1,
     ),
-    "rfactor_tree": _Step("rfactor_tree block.loop fan_in [axis]", _rfactor_tree, 2, 3),
-    "set_scope": _Step(
+    "rfactor_tree": _StepForm("rfactor_tree block.loop fan_in [axis]", _rfactor_tree, 2, 3),
+    "set_scope": _StepForm(
         "set_scope buffer scope",
         lambda call: call.schedule.set_scope(call.buffer(0), call.scope(1)),
         2,
         2,
     ),
-    "transform_layout": _Step(
+    "transform_layout": _StepForm(
         "transform_layout buffer part [part ...]", _transform_layout, 2, _MANY
     ),
-    "local_size": _Step(
+    "local_size": _StepForm(
         "local_size x [y [z]]", lambda call: call.schedule.local_size(*call.integers(0)), 1, 3
     ),
 }

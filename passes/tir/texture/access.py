@@ -23,7 +23,7 @@ SAMPLED = 2
 
 
 @dataclass(frozen=True)
-class Access:
+class PackedAccess:
     """One load or store of packed memory."""
 
     op: memref.LoadOp | memref.StoreOp
@@ -73,7 +73,9 @@ class Access:
         return range(ends[position], ends[position + 1])
 
 
-def access_of(op: memref.LoadOp | memref.StoreOp, known: Knowledge, packed: bool) -> Access | None:
+def access_of(
+    op: memref.LoadOp | memref.StoreOp, known: Knowledge, packed: bool
+) -> PackedAccess | None:
     """The access, if its memory is a texture or, if `packed`, global memory accessed by texels.
 
     An access goes by texels if its last index is the variable of an expanded loop over the lanes of
@@ -94,7 +96,7 @@ def access_of(op: memref.LoadOp | memref.StoreOp, known: Knowledge, packed: bool
     else:
         return None
     coords = tuple(known.simplify(coord) for coord in coords)
-    return Access(op, tuple(indices), coords, extents, lane)
+    return PackedAccess(op, tuple(indices), coords, extents, lane)
 
 
 def lane_loop(indices: Indices, lane: AffineExpr, others: Sequence[AffineExpr]) -> tir.ForOp | None:
@@ -112,7 +114,7 @@ def lane_loop(indices: Indices, lane: AffineExpr, others: Sequence[AffineExpr]) 
     return None if any(lane.position in other.used_dims() for other in others) else loop
 
 
-def writes_whole_texels(access: Access, indices: Indices) -> bool:
+def writes_whole_texels(access: PackedAccess, indices: Indices) -> bool:
     """Whether all lanes of the texel are stored: no condition excludes some of them."""
     loop = lane_loop(indices, access.lane, access.indices)
     if loop is None:
@@ -125,7 +127,7 @@ def writes_whole_texels(access: Access, indices: Indices) -> bool:
     return parent is loop
 
 
-def refuse(access: Access, rule: str) -> CloptError:
+def refuse(access: PackedAccess, rule: str) -> CloptError:
     """The error for an access that breaks a rule."""
     func: Operation | None = access.op
     while not isinstance(func, tir.FuncOp):

@@ -18,14 +18,14 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from ....dialects import tir
 from ....dialects.tir.affine import Linear, linear
 from ..schedule.analysis import memref_of
-from .access import Access, is_global_parameter, row_major
+from .access import PackedAccess, is_global_parameter, row_major
 from .indices import Condition, Indices, Knowledge
 
 _READS = 2
 """Elements of a texel that a work-item uses, on average, at the least."""
 
 
-def row_access_of(op: memref.LoadOp, known: Knowledge) -> Access | None:
+def row_access_of(op: memref.LoadOp, known: Knowledge) -> PackedAccess | None:
     """The access by texels to a parameter that is not packed; None where its lanes are unknown."""
     type_ = memref_of(op.memref)
     shape, count = type_.get_shape(), prod(type_.get_shape())
@@ -40,7 +40,7 @@ def row_access_of(op: memref.LoadOp, known: Knowledge) -> Access | None:
     if reads is None or len(reads) < _READS * len({at // tir.TEXEL for at in reads}):
         return None
     texel, lane = known.simplify(address // tir.TEXEL), known.simplify(address % tir.TEXEL)
-    return Access(op, (texel,), (texel,), (count // tir.TEXEL,), lane, in_row=True)
+    return PackedAccess(op, (texel,), (texel,), (count // tir.TEXEL,), lane, in_row=True)
 
 
 def _reads(address: Linear, known: Knowledge) -> set[int] | None:

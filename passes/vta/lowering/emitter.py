@@ -16,7 +16,7 @@ from ....dialects.vta import (
     LoadOp,
     Loop,
     Memory,
-    Space,
+    Scratchpad,
     StoreOp,
     Uop,
 )
@@ -126,7 +126,7 @@ class Emitter:
         """The micro-ops of the largest instruction: two of them have to fit."""
         return max(1, self.config.depth(Memory.UOP) // 2)
 
-    def load(self, space: Space, base: int, at: TensorAddress, box: ActivationBox) -> None:
+    def load(self, space: Scratchpad, base: int, at: TensorAddress, box: ActivationBox) -> None:
         """Load a box into inputs, weights or sums."""
         for first, offset, sizes, stride in box.transfers():
             self.ops.append(
@@ -146,7 +146,7 @@ class Emitter:
         for first, offset, sizes, stride in box.transfers():
             self.ops.append(
                 LoadAcc8Op(
-                    Space.ACC,
+                    Scratchpad.ACC,
                     base + first,
                     at.buffer,
                     at.offset + offset,
@@ -161,7 +161,7 @@ class Emitter:
         for first, offset, sizes, stride in box.transfers():
             self.ops.append(
                 StoreOp(
-                    Space.OUT,
+                    Scratchpad.OUT,
                     base + first,
                     at.buffer,
                     at.offset + offset,

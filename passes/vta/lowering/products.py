@@ -8,7 +8,7 @@ from itertools import product
 
 from xdsl.ir import SSAValue
 
-from ....dialects.vta import Loop, Space, Uop
+from ....dialects.vta import Loop, Scratchpad, Uop
 from .emitter import ActivationBox, Emitter, Results, Ring, TensorAddress, input_box
 from .steps import AddBias, Step
 from .tiling import ProductTile, Slots, TilingProblem
@@ -139,7 +139,7 @@ class ProductLayer:
                 box = input_box(
                     offset, piece.groups * inners, image, self.pad_channel, rows, columns, size
                 )
-            self.emitter.load(Space.INP, base, self.places[self.x], box)
+            self.emitter.load(Scratchpad.INP, base, self.places[self.x], box)
         return base
 
     def _load_weights(self, piece: Piece, inner: int, inners: int) -> int:
@@ -150,7 +150,7 @@ class ProductLayer:
             first = piece.group * problem.outer + piece.outer
             offset = first * row + inner * problem.taps
             box = ActivationBox(offset, 1, piece.channels, inners * problem.taps, 0, row, 0)
-            self.emitter.load(Space.WGT, base, self.weight, box)
+            self.emitter.load(Scratchpad.WGT, base, self.weight, box)
         return base
 
     def _load_bias(self, step: AddBias, piece: Piece) -> int:
@@ -158,7 +158,7 @@ class ProductLayer:
         if missing:
             offset = piece.group * self.problem.outer + piece.outer
             box = ActivationBox(offset, 1, 1, piece.channels, 0, 0, 0)
-            self.emitter.load(Space.ACC, base, self.places[step.bias], box)
+            self.emitter.load(Scratchpad.ACC, base, self.places[step.bias], box)
         return base
 
     def _multiply(self, piece: Piece, results: Results, src: int, wgt: int, inners: int) -> None:

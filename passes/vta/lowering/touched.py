@@ -11,7 +11,7 @@ from xdsl.ir import SSAValue
 from ....dialects.vta import (
     AluOp,
     GemmOp,
-    Space,
+    Scratchpad,
     StoreOp,
     TileOp,
     UopsAttr,
@@ -19,7 +19,7 @@ from ....dialects.vta import (
 )
 from ....dialects.vta.transfers import TransferOp
 
-Place: TypeAlias = Space | SSAValue
+Place: TypeAlias = Scratchpad | SSAValue
 """A scratchpad, or a buffer in DRAM."""
 
 
@@ -42,13 +42,13 @@ def touched(op: TileOp) -> Iterator[ElementRange]:
             yield ElementRange(op.buffer, op.offset, end, is_store)
             top, bottom, left, right = op.pads
             count = (top + rows + bottom) * (left + columns + right)
-            if op.space is not Space.ACC:
+            if op.space is not Scratchpad.ACC:
                 yield ElementRange(op.space, op.base, op.base + count, not is_store)
         case GemmOp() | AluOp():
-            yield ElementRange(Space.OUT, *_bounds(op, 0), True)
+            yield ElementRange(Scratchpad.OUT, *_bounds(op, 0), True)
             if isinstance(op, GemmOp) and not op.reset:
-                yield ElementRange(Space.INP, *_bounds(op, 1), False)
-                yield ElementRange(Space.WGT, *_bounds(op, 2), False)
+                yield ElementRange(Scratchpad.INP, *_bounds(op, 1), False)
+                yield ElementRange(Scratchpad.WGT, *_bounds(op, 2), False)
         case _:
             pass
 

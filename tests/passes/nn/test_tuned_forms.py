@@ -21,7 +21,7 @@ from clopt.passes.nn.tuned_forms import (
     choice_key,
     network_key,
 )
-from clopt.passes.tir.tuning_database import Device, TuningDatabase
+from clopt.passes.tir.tuning_database import DeviceDriver, TuningDatabase
 from clopt.passes.tir.tuning_record import Record
 from clopt.targets import load_target
 from support.nn.layout_graphs import Graph
@@ -79,7 +79,7 @@ def records(
     ]
 
 
-def choose(known: Iterable[Record], device: Device = HERE) -> FormChoice:
+def choose(known: Iterable[Record], device: DeviceDriver = HERE) -> FormChoice:
     return TunedForms(TuningDatabase(tuple(known)), device, POCL).choose(network())
 
 

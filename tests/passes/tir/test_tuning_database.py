@@ -21,7 +21,7 @@ from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.plan_file import kernel_key
 from clopt.passes.tir.revision import compiler_revision
 from clopt.passes.tir.rules.plans import default_plan
-from clopt.passes.tir.tuning_database import Device, TuningDatabase
+from clopt.passes.tir.tuning_database import DeviceDriver, TuningDatabase
 from clopt.passes.tir.tuning_record import Record, facts_that_count, read_record
 from support.tuning.records import HERE, POCL, of_fusion, record
 
@@ -31,7 +31,7 @@ func.func @main(%a: tensor<32x64xf32>, %b: tensor<64x48xf32>) -> tensor<32x48xf3
   func.return %c : tensor<32x48xf32>
 }
 """
-ANOTHER = Device("Another processor (tests)", "1.0")
+ANOTHER = DeviceDriver("Another processor (tests)", "1.0")
 NEWER = replace(HERE, driver="2.0")
 MANY = POCL.with_facts({"compute_units": 64})
 
@@ -63,7 +63,7 @@ def written(path: Path, *records: Record) -> Path:
 
 
 def chosen(
-    path: Path, device: Device = HERE, target: cl.Target = POCL, **options: Any
+    path: Path, device: DeviceDriver = HERE, target: cl.Target = POCL, **options: Any
 ) -> tuple[object, tuple[str, ...]]:
     """The rows that the pass chooses with a database, 4 by default, and its remarks."""
     module, kernel = lowered(target)
@@ -190,7 +190,7 @@ def test_other_devices_are_a_starting_point(
 def test_without_a_device_the_newest_one_counts(tmp_path: Path) -> None:
     records = [of(4, 20.0, when=LATE), of(2, 10.0, when=LATE), of(4, 20.0, device=ANOTHER)]
     file = written(tmp_path / "net.jsonl", *records, of(3, 10.0, device=ANOTHER))
-    rows, (remark,) = chosen(file, Device())
+    rows, (remark,) = chosen(file, DeviceDriver())
     assert rows == 3
     assert ANOTHER.name in remark
 

@@ -5,16 +5,20 @@ from __future__ import annotations
 from typing import Any
 
 from clopt.dialects import tir
-from clopt.passes.tir.tuning_database import Device
+from clopt.passes.tir.tuning_database import DeviceDriver
 from clopt.passes.tir.tuning_record import Record, facts_that_count
 from clopt.targets import load_target
 
 POCL = load_target("pocl")
-HERE = Device("A processor (tests)", "1.0")
+HERE = DeviceDriver("A processor (tests)", "1.0")
 
 
 def record(
-    plan: tir.Plan | str, microseconds: float | None = None, /, device: Device = HERE, **fields: Any
+    plan: tir.Plan | str,
+    microseconds: float | None = None,
+    /,
+    device: DeviceDriver = HERE,
+    **fields: Any,
 ) -> Record:
     """A record on the target `pocl`; without a time one of a crash."""
     known: dict[str, Any] = {

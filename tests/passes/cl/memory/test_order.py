@@ -8,13 +8,13 @@ from itertools import permutations
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from clopt.passes.cl.memory import Step, order
+from clopt.passes.cl.memory import QueueStep, order
 from support import effort
 
-Problem = tuple[list[Step], list[int], list[int]]
+Problem = tuple[list[QueueStep], list[int], list[int]]
 
 
-def allowed(steps: Sequence[Step], found: Sequence[int]) -> bool:
+def allowed(steps: Sequence[QueueStep], found: Sequence[int]) -> bool:
     """Every pair of steps of which one writes what the other touches stays in its order."""
     place = {step: i for i, step in enumerate(found)}
     return sorted(found) == list(range(len(steps))) and all(
@@ -47,11 +47,11 @@ def problems(draw: st.DrawFn, most: int) -> Problem:
     """Steps over a few tensors, with several writers, tensors given and tensors kept."""
     count = draw(st.integers(1, most))
     tensors = st.integers(0, count + 2)
-    steps: list[Step] = []
+    steps: list[QueueStep] = []
     for i in range(count):
         reads = draw(st.sets(st.integers(0, i + 1), max_size=2))
         writes = {i + 2} if draw(st.integers(0, 4)) else {draw(tensors)}
-        steps.append(Step(tuple(sorted(reads)), tuple(sorted(writes))))
+        steps.append(QueueStep(tuple(sorted(reads)), tuple(sorted(writes))))
     sizes = draw(st.lists(st.integers(0, 9), min_size=count + 3, max_size=count + 3))
     return steps, sizes, draw(st.lists(tensors, max_size=2))
 
@@ -59,12 +59,12 @@ def problems(draw: st.DrawFn, most: int) -> Problem:
 # Two parts reach the peak; the second cannot be improved, so the first must stay as it is.
 TWO_WORST = (
     [
-        Step((), (0,)),
-        Step((), (0,)),
-        Step((), (1,)),
-        Step((0,), (5,)),
-        Step((1,), (0,)),
-        Step((0,), (7,)),
+        QueueStep((), (0,)),
+        QueueStep((), (0,)),
+        QueueStep((), (1,)),
+        QueueStep((0,), (5,)),
+        QueueStep((1,), (0,)),
+        QueueStep((0,), (7,)),
     ],
     [0, 1, 0, 0, 0, 1, 0, 2, 0],
     [],
@@ -98,16 +98,16 @@ def test_no_order_is_worse_than_the_first(problem: Problem):
 
 def branches(count: int, length: int) -> Problem:
     """A module of branches, written level by level: each widens, then narrows to one byte."""
-    steps = [Step((), (0,))]
+    steps = [QueueStep((), (0,))]
     sizes = [4]
     ends = [0] * count
     for level in range(length):
         for branch in range(count):
             sizes.append(100 if level < length - 1 else 1)
-            steps.append(Step((ends[branch],), (len(sizes) - 1,)))
+            steps.append(QueueStep((ends[branch],), (len(sizes) - 1,)))
             ends[branch] = len(sizes) - 1
     sizes.append(count)
-    steps.append(Step(tuple(ends), (len(sizes) - 1,)))
+    steps.append(QueueStep(tuple(ends), (len(sizes) - 1,)))
     return steps, sizes, [len(sizes) - 1]
 
 
@@ -129,9 +129,9 @@ def test_many_branches_are_done_so_without_counting_all_sets():
 def test_only_the_part_with_the_peak_changes():
     first, second = branches(4, 3)[0], branches(4, 3)
     shift = len(second[1])
-    steps = [*first, Step((shift - 1,), (shift,))]
+    steps = [*first, QueueStep((shift - 1,), (shift,))]
     steps += [
-        Step(tuple(t + shift for t in s.reads), tuple(t + shift for t in s.writes))
+        QueueStep(tuple(t + shift for t in s.reads), tuple(t + shift for t in s.writes))
         for s in second[0][1:]
     ]
     sizes = [size // 4 for size in second[1]] + second[1]
@@ -142,6 +142,6 @@ def test_only_the_part_with_the_peak_changes():
 
 
 def test_a_chain_stays_as_it_is():
-    steps = [Step((i,), (i + 1,)) for i in range(50)]
+    steps = [QueueStep((i,), (i + 1,)) for i in range(50)]
     assert order(steps, [7] * 51) == list(range(50))
     assert order([], []) == []

@@ -9,12 +9,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from clopt.passes.cl.memory import Plan, Tensor, lower_bound, plan
+from clopt.passes.cl.memory import ArenaPlan, LiveTensor, lower_bound, plan
 from clopt.passes.cl.memory.search import stack
 from support import effort
 
 
-def check(tensors: list[Tensor], found: Plan) -> None:
+def check(tensors: list[LiveTensor], found: ArenaPlan) -> None:
     """Every tensor in an arena, aligned, and no two at the same bytes at the same time."""
     assert len(found.offsets) == len(found.arenas) == len(tensors)
     for tensor, offset, arena in zip(tensors, found.offsets, found.arenas, strict=True):
@@ -34,21 +34,23 @@ def check(tensors: list[Tensor], found: Plan) -> None:
 
 
 @st.composite
-def tensors(draw: st.DrawFn, most: int = 40) -> list[Tensor]:
+def tensors(draw: st.DrawFn, most: int = 40) -> list[LiveTensor]:
     """Any lifetimes, sizes and alignments, dense enough to overlap."""
-    result: list[Tensor] = []
+    result: list[LiveTensor] = []
     for _ in range(draw(st.integers(0, most))):
         first = draw(st.integers(0, 20))
         last = first + draw(st.integers(0, 12))
         result.append(
-            Tensor(draw(st.integers(0, 300)), first, last, 2 ** draw(st.sampled_from((0, 0, 4, 7))))
+            LiveTensor(
+                draw(st.integers(0, 300)), first, last, 2 ** draw(st.sampled_from((0, 0, 4, 7)))
+            )
         )
     return result
 
 
 @given(tensors())
 @settings(max_examples=effort.examples(100))
-def test_a_plan_is_valid_and_the_same_again(some: list[Tensor]):
+def test_a_plan_is_valid_and_the_same_again(some: list[LiveTensor]):
     found = plan(some, effort=3_000)
     check(some, found)
     assert len(found.sizes) == bool(some)
@@ -58,7 +60,7 @@ def test_a_plan_is_valid_and_the_same_again(some: list[Tensor]):
 
 @given(tensors(), st.integers(300, 900))
 @settings(max_examples=effort.examples(60))
-def test_several_arenas_when_one_may_not_be_that_large(some: list[Tensor], capacity: int):
+def test_several_arenas_when_one_may_not_be_that_large(some: list[LiveTensor], capacity: int):
     found = plan(some, capacity, effort=3_000)
     check(some, found)
     assert all(size <= capacity for size in found.sizes)
@@ -67,18 +69,18 @@ def test_several_arenas_when_one_may_not_be_that_large(some: list[Tensor], capac
 
 def test_a_tensor_larger_than_an_arena_is_refused_by_its_sizes():
     with pytest.raises(ValueError, match="tensor 1 takes 101 bytes, an arena may have 100"):
-        plan([Tensor(100, 0, 1), Tensor(101, 2, 3)], 100)
+        plan([LiveTensor(100, 0, 1), LiveTensor(101, 2, 3)], 100)
 
 
 def test_without_tensors_there_is_no_arena():
-    assert plan([]) == Plan((), (), (), 0, "empty")
+    assert plan([]) == ArenaPlan((), (), (), 0, "empty")
 
 
-def least(some: list[Tensor]) -> int:
+def least(some: list[LiveTensor]) -> int:
     """The least arena, by trying all orders: each tensor lies on top of those below it."""
     best = sum(t.size for t in some)
     for order in permutations(some):
-        tops: list[tuple[Tensor, int]] = []
+        tops: list[tuple[LiveTensor, int]] = []
         for tensor in order:
             offset = max((top for other, top in tops if other.meets(tensor)), default=0)
             tops.append((tensor, offset + tensor.size))
@@ -87,18 +89,18 @@ def least(some: list[Tensor]) -> int:
 
 
 @st.composite
-def few_tensors(draw: st.DrawFn) -> list[Tensor]:
+def few_tensors(draw: st.DrawFn) -> list[LiveTensor]:
     """Up to six, with few sizes and times, so that orders differ."""
-    result: list[Tensor] = []
+    result: list[LiveTensor] = []
     for _ in range(draw(st.integers(1, 6))):
         first = draw(st.integers(0, 6))
-        result.append(Tensor(draw(st.integers(1, 6)), first, first + draw(st.integers(0, 4))))
+        result.append(LiveTensor(draw(st.integers(1, 6)), first, first + draw(st.integers(0, 4))))
     return result
 
 
 @given(few_tensors())
 @settings(max_examples=effort.examples(100))
-def test_few_tensors_get_the_least_arena(some: list[Tensor]):
+def test_few_tensors_get_the_least_arena(some: list[LiveTensor]):
     found = plan(some)
     check(some, found)
     assert found.bytes == least(some)
@@ -107,14 +109,14 @@ def test_few_tensors_get_the_least_arena(some: list[Tensor]):
 def test_where_no_order_by_size_reaches_the_bound_the_search_does():
     # A pinwheel of four around one in the middle, twice: no cut divides it.
     wheel = [(2, 0, 3), (4, 4, 5), (2, 2, 5), (4, 0, 1), (2, 2, 3)]
-    some = [Tensor(s * 64, a + 6 * k, b + 6 * k, 64) for k in (0, 1) for s, a, b in wheel]
-    some.append(Tensor(128, 0, 11, 64))
+    some = [LiveTensor(s * 64, a + 6 * k, b + 6 * k, 64) for k in (0, 1) for s, a, b in wheel]
+    some.append(LiveTensor(128, 0, 11, 64))
     found = plan(some)
     check(some, found)
     assert found.bytes == found.lower_bound == 8 * 64
 
 
-def rectangles(seed: int, count: int) -> list[Tensor]:
+def rectangles(seed: int, count: int) -> list[LiveTensor]:
     """A rectangle of time by 1000 bytes, cut at random: 1000 bytes hold it without a gap."""
     rng = random.Random(seed)
     parts = [(0, count, 0, 1000)]
@@ -127,7 +129,7 @@ def rectangles(seed: int, count: int) -> list[Tensor]:
         elif high - low > 1:
             at = rng.randint(low + 1, high - 1)
             parts[i : i + 1] = [(a, b, low, at), (a, b, at, high)]
-    return [Tensor(high - low, a, b - 1) for a, b, low, high in parts]
+    return [LiveTensor(high - low, a, b - 1) for a, b, low, high in parts]
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -150,16 +152,16 @@ def test_fitting_one_arena_is_worth_more_than_a_smaller_one():
     assert found.sizes == (1000,)
 
 
-def network(blocks: int) -> list[Tensor]:
+def network(blocks: int) -> list[LiveTensor]:
     """Inverted bottlenecks with skip connections: expand, depthwise, project, sometimes add."""
-    some: list[Tensor] = []
+    some: list[LiveTensor] = []
     time, size, narrow = 0, 802_816, 401_408
     for block in range(blocks):
         wide, skip = size // (1 + block // 2), block % 2
         some += [
-            Tensor(narrow, time, time + (3 if skip else 1), 128),
-            Tensor(wide, time + 1, time + 2, 128),
-            Tensor(wide // (1 if skip else 4), time + 2, time + 3, 128),
+            LiveTensor(narrow, time, time + (3 if skip else 1), 128),
+            LiveTensor(wide, time + 1, time + 2, 128),
+            LiveTensor(wide // (1 if skip else 4), time + 2, time + 3, 128),
         ]
         time += 3
         narrow = max(narrow // (1 if skip else 2), 6272)
@@ -176,7 +178,7 @@ def test_networks_need_no_more_than_is_live_at_once(blocks: int):
 
 
 def test_offsets_known_beforehand():
-    chain = [Tensor(100, 0, 1, 64), Tensor(300, 1, 2, 64), Tensor(100, 2, 3, 64)]
+    chain = [LiveTensor(100, 0, 1, 64), LiveTensor(300, 1, 2, 64), LiveTensor(100, 2, 3, 64)]
     found = plan(chain)
     assert (found.offsets, found.sizes, found.lower_bound) == ((320, 0, 320), (420,), 400)
     assert found.method == "by size, tightest gap"
@@ -186,7 +188,8 @@ def test_hundreds_of_tensors_with_long_and_short_lives():
     rng = random.Random(0)
     for longest in (4, 400):
         some = [
-            Tensor(rng.randint(1, 999) * 64, i, i + rng.randint(1, longest), 64) for i in range(400)
+            LiveTensor(rng.randint(1, 999) * 64, i, i + rng.randint(1, longest), 64)
+            for i in range(400)
         ]
         found = plan(some)
         check(some, found)

@@ -22,7 +22,7 @@ from clopt.passes.nn.layout.tuned_layouts import (
     kernels_in_layouts,
     network_key,
 )
-from clopt.passes.tir.tuning_database import Device, TuningDatabase
+from clopt.passes.tir.tuning_database import DeviceDriver, TuningDatabase
 from clopt.passes.tir.tuning_record import Record, facts_that_count
 from clopt.targets import load_target
 from support.nn.layout_graphs import Graph
@@ -59,7 +59,7 @@ def measured(times: Callable[[Variant, float], float | None], **fields: Any) -> 
     ]
 
 
-def choose(records: Iterable[Record], device: Device = HERE) -> LayoutChoice:
+def choose(records: Iterable[Record], device: DeviceDriver = HERE) -> LayoutChoice:
     database = TuningDatabase(tuple(records))
     return TunedLayouts(database, device, TARGET).choose(problem())
 
