@@ -1,1 +1,1 @@
-"""From other formats to the IR."""
+"""Frontends: importers from ONNX, MLIR linalg and torch.fx to the nn dialect."""

@@ -1,7 +1,4 @@
-"""Appends nn operations to a block and folds values that are known at import.
-
-All frontends build networks with it.
-"""
+"""The builder that all frontends share: it appends nn operations and folds known values."""
 
 from __future__ import annotations
 
@@ -24,16 +21,16 @@ from ..messages.printable import LONGEST
 from ..weights import Weights
 
 FOLDABLE_ELEMENTS = 1 << 16
-"""The largest operand or result of an operation that is evaluated at import."""
+"""Elements of the largest operand or result of an operation that is folded at import."""
 
 
 def name_location(name: str) -> LocationAttr:
-    """`loc("name")`."""
+    """Return the location `loc("name")`."""
     return NameLoc(StringAttr(name), NoneAttr())
 
 
 def name_value(value: SSAValue, name: str) -> None:
-    """Print a value under its name in the model, if MLIR can write that and it has no name yet."""
+    """Name a value as in the model, if MLIR can print the name and the value has none yet."""
     if value.name_hint is not None or len(name) > LONGEST:
         return
     if name.isascii() and SSAValue.is_valid_name(name):
@@ -41,15 +38,15 @@ def name_value(value: SSAValue, name: str) -> None:
 
 
 class TooManySteps(CloptError):
-    """The model has too many operations, so that no other node can be imported either."""
+    """Raised when the model has too many operations; the import stops at once."""
 
 
 class Builder:
     """Appends operations to a block.
 
-    A constant is a value without an operation until an operation uses it: what only served to
-    compute a shape leaves no trace. An operation whose operands are all known and small is not
-    appended but evaluated, and gives constants again; so does one whose results are empty.
+    A constant stays without an operation until an operation uses it, so that shape computations
+    leave no trace. An operation is folded instead of appended if all its operands are known and
+    small, or if all its results are empty; its results are then constants.
     """
 
     def __init__(self, block: Block, weights: Weights):
@@ -64,9 +61,9 @@ class Builder:
         self._label = ""
 
     def count_step(self, label: str = "") -> None:
-        """Count a node or an operation; refuse a model with too many.
+        """Count a node or an operation; raise TooManySteps beyond `MAX_STEPS`.
 
-        The refusal names the last `label`, which is that of a node.
+        The message names the last node, whose `label` later calls may omit.
         """
         self._label = label or self._label
         self._steps += 1
@@ -77,36 +74,36 @@ class Builder:
             )
 
     def reserve(self, *shape: int, itemsize: int = 8) -> None:
-        """Count an array that is about to be computed; refuse it if the sum gets too large."""
+        """Count the bytes of an array to be computed; raise VerifyException above the limit."""
         self._computed += math.prod(shape) * itemsize
         check_computed(self._computed)
 
     def positions(self, count: int, axis: int, rank: int) -> SSAValue:
-        """The constant 0 .. count - 1 along one axis; the other dimensions are 1."""
+        """Return the constant 0 .. count - 1 along `axis` of a tensor of `rank` dimensions."""
         self.reserve(count)
         return self.constant(
             np.arange(count).reshape([-1 if i == axis else 1 for i in range(rank)])
         )
 
     def constant(self, array: Array, hint: str = "") -> SSAValue:
-        """A value known to hold `array`; `hint` is its name in the model."""
+        """Return a value known to hold `array`; `hint` is its name in the model."""
         (value,) = Block(arg_types=(array_type(array),)).args
         self._known[value] = array
         self._hints[value] = hint
         return value
 
     def known_if_empty(self, value: SSAValue) -> SSAValue:
-        """The value, or if it has no elements the constant that it therefore is."""
+        """Return `value`, or an empty constant in its place if it has no elements."""
         if array_size(value):
             return value
         return self.constant(np.empty(shape_of(value), dtype_of_value(value)))
 
     def known(self, value: SSAValue) -> Array | None:
-        """The array a value is known to hold at import."""
+        """Return the array that a value is known to hold at import, or None."""
         return self._known.get(value)
 
     def place(self, value: SSAValue) -> SSAValue:
-        """The value as an operand: a constant becomes an operation now."""
+        """Return `value` as an operand: materialise it as a constant operation if it is known."""
         if value not in self._known:
             return value
         if value not in self._placed:
@@ -119,7 +116,7 @@ class Builder:
         return self._placed[value]
 
     def add_all(self, op: NNOp) -> Sequence[SSAValue]:
-        """Append an operation, or evaluate it; its results."""
+        """Append an operation, or fold it if its operands are known. Return its results."""
         self.count_step()
         if (folded := self._fold(op)) is not None:
             op.erase()
@@ -135,7 +132,7 @@ class Builder:
         return op.results
 
     def add(self, op: NNOp) -> SSAValue:
-        """Append an operation of one result, or evaluate it."""
+        """Append or fold an operation with one result. Return the result."""
         (result,) = self.add_all(op)
         return result
 
@@ -145,7 +142,8 @@ class Builder:
         if not all(operand in self._known for operand in op.operands):
             return None
         if isinstance(op, nn.DequantizeOp) and shape_of(op.result):
-            # Weights stay integers until integer products had their choice of them.
+            # A dequantised weight is not folded: a later pass may compute with its integers
+            # instead.
             return None
         sizes = [array_size(v) for v in (*op.operands, *op.results)]
         if 0 in sizes:
@@ -157,37 +155,37 @@ class Builder:
             self.reserve(*shape_of(result), itemsize=dtype_of_value(result).itemsize)
         return fold(op, [self._known[operand] for operand in op.operands])
 
-    # The vocabulary that importers compose operators from.
+    # Shorthands from which importers compose operators.
 
     def scalar(self, value: float, like: SSAValue) -> SSAValue:
-        """A rank-0 constant of the element type of `like`."""
+        """Return a rank-0 constant of the element type of `like`."""
         dtype = dtype_of_value(like)
         if dtype.kind in "iu" and not np.iinfo(dtype).min <= value <= np.iinfo(dtype).max:
-            raise VerifyException(f"{value} is no {dtype}")
+            raise VerifyException(f"{value} is not representable as {dtype}")
         return self.constant(np.array(value, dtype))
 
     def unary(self, kind: str, x: SSAValue, *params: float) -> SSAValue:
-        """An elementwise function."""
+        """Append an elementwise function."""
         return self.add(nn.UnaryOp(x, kind, params))
 
     def binary(self, kind: str, a: SSAValue, b: SSAValue | float) -> SSAValue:
-        """An elementwise function of two tensors, or of one and a number."""
+        """Append an elementwise function of two tensors, or of a tensor and a number."""
         return self.add(nn.BinaryOp(a, self._operand(b, a), kind))
 
     def compare(self, kind: str, a: SSAValue, b: SSAValue | float) -> SSAValue:
-        """An elementwise comparison of two tensors, or of one and a number."""
+        """Append an elementwise comparison of two tensors, or of a tensor and a number."""
         return self.add(nn.CompareOp(a, self._operand(b, a), kind))
 
     def where(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
-        """`a` where the condition holds, else `b`."""
+        """Select `a` where the condition holds, else `b`."""
         return self.add(nn.WhereOp(condition, a, b))
 
     def cast(self, x: SSAValue, to: Attribute) -> SSAValue:
-        """`x` in another element type; itself if that is its type."""
+        """Cast `x` to the element type `to`; return `x` itself if it has that type."""
         return x if tensor_type(x).element_type == to else self.add(nn.CastOp(x, to))
 
     def reshape(self, x: SSAValue, shape: Sequence[int]) -> SSAValue:
-        """`x` in another shape; itself if that is its shape. Of a known array always a view."""
+        """Reshape `x`; return `x` itself if it has that shape. A known array is not copied."""
         if tuple(shape) == shape_of(x):
             return x
         if (array := self.known(x)) is not None:
@@ -198,16 +196,16 @@ class Builder:
         return self.add(nn.ReshapeOp(x, shape))
 
     def transpose(self, x: SSAValue, perm: Sequence[int]) -> SSAValue:
-        """`x` with permuted dimensions; itself if nothing moves."""
+        """Permute the dimensions of `x`; return `x` itself if `perm` is the identity."""
         unmoved = tuple(perm) == tuple(range(len(shape_of(x))))
         return x if unmoved else self.add(nn.TransposeOp(x, perm))
 
     def concat(self, values: Sequence[SSAValue], axis: int) -> SSAValue:
-        """The values one after the other."""
+        """Concatenate the values along `axis`."""
         return values[0] if len(values) == 1 else self.add(nn.ConcatOp(values, axis=axis))
 
     def slice(self, x: SSAValue, axis: int, start: int, size: int, step: int = 1) -> SSAValue:
-        """A range of one dimension."""
+        """Slice one dimension: `size` elements from `start` on, `step` apart."""
         shape = shape_of(x)
         if (start, size, step) == (0, shape[axis], 1):
             return x
@@ -216,23 +214,23 @@ class Builder:
         return self.add(nn.SliceOp(x, starts=starts, steps=steps, sizes=sizes))
 
     def expand(self, x: SSAValue, shape: Sequence[int]) -> SSAValue:
-        """`x` broadcast to a shape; itself if that is its shape."""
+        """Broadcast `x` to a shape; return `x` itself if it has that shape."""
         return x if tuple(shape) == shape_of(x) else self.add(nn.ExpandOp(x, shape))
 
     def gather(self, x: SSAValue, indices: SSAValue, axis: int) -> SSAValue:
-        """The slices of one dimension that indices choose."""
+        """Gather slices of `x` along `axis`."""
         return self.add(nn.GatherOp(x, indices, axis))
 
     def reduce(
         self, kind: str, x: SSAValue, axes: Sequence[int], keepdims: bool = True
     ) -> SSAValue:
-        """A reduction over axes."""
+        """Reduce `x` over `axes`."""
         return self.add(nn.ReduceOp(x, kind, axes=axes, keepdims=keepdims))
 
     def matmul(
         self, a: SSAValue, b: SSAValue, transpose_a: bool = False, transpose_b: bool = False
     ) -> SSAValue:
-        """A matrix product."""
+        """Append a matrix product of `a` and `b`."""
         return self.add(nn.MatmulOp(a, b, transpose_a, transpose_b))
 
     def _operand(self, value: SSAValue | float, like: SSAValue) -> SSAValue:
@@ -240,10 +238,10 @@ class Builder:
 
 
 def array_size(value: SSAValue) -> int:
-    """The number of elements of a tensor value."""
+    """Return the number of elements of a tensor value."""
     return math.prod(shape_of(value))
 
 
 def dtype_of_value(value: SSAValue) -> np.dtype[Any]:
-    """The numpy type of a tensor value's elements."""
+    """Return the numpy type of the elements of a tensor value."""
     return numpy_dtype(tensor_type(value).element_type)

@@ -1,4 +1,4 @@
-"""Graphs of ATen calls, as torch.export and torch.compile write them, to the nn dialect."""
+"""Importer of graphs of ATen calls, from torch.export and torch.compile, to the nn dialect."""
 
 from .importer import import_fx
 

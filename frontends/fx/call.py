@@ -1,4 +1,4 @@
-"""A call of an ATen operator as the importer of that operator sees it."""
+"""The view of an ATen call that the importer of its operator works with."""
 
 from __future__ import annotations
 
@@ -23,53 +23,53 @@ ELEMENTS: Mapping[str, type[np.generic]] = {
     "torch.uint8": np.uint8,
     "torch.bool": np.bool_,
 }
-"""The element types that are imported, by the names that torch prints."""
+"""Supported element types, by the names that torch prints."""
 
 
 class FxError(CloptError):
-    """A call that cannot be imported, or a type that it uses."""
+    """Raised when a call, or a tensor type that it uses, is unsupported; names the reason only."""
 
 
 class Form(NamedTuple):
-    """The element type and the shape of a tensor of torch."""
+    """The element type and shape of a torch tensor."""
 
     dtype: np.dtype[Any]
     shape: tuple[int, ...]
 
     @classmethod
     def of(cls, tensor: Any) -> Form:
-        """Return the form of a real or fake tensor; refuse one that nn has no type for."""
+        """Return the form of a real or fake tensor; raise FxError if nn has no type for it."""
         if str(tensor.layout) != "torch.strided" or tensor.device.type != "cpu":
             raise FxError(f"uses a tensor that is {tensor.layout} on {tensor.device}")
         if (element := ELEMENTS.get(str(tensor.dtype))) is None:
-            raise FxError(f"uses elements of {tensor.dtype}, and clopt imports float32")
+            raise FxError(f"uses elements of {tensor.dtype}, which are not supported")
         if not all(isinstance(size, int) for size in tensor.shape):
-            raise FxError(f"uses a tensor of the open shape {list(tensor.shape)}")
+            raise FxError(f"uses a tensor of the dynamic shape {list(tensor.shape)}")
         return cls(np.dtype(element), tuple(tensor.shape))
 
     @property
     def type(self) -> TensorType:
-        """Return the type of nn."""
+        """Return the nn tensor type."""
         return array_type(np.broadcast_to(np.zeros((), self.dtype), self.shape))
 
     @property
     def element(self) -> Attribute:
-        """Return the element type of nn."""
+        """Return the nn element type."""
         return self.type.element_type
 
 
 Results: TypeAlias = "SSAValue | Sequence[SSAValue | None] | None"
-"""One value for each result; None for one that no call may read, and for no result."""
+"""One value per result, or None if no call may read it; None for a call without results."""
 
 Handler: TypeAlias = "Callable[[FxCall], Results]"
-"""Imports one operator."""
+"""Importer of one operator."""
 
 Table: TypeAlias = Mapping[str, Handler]
-"""Operators by their names, such as `aten.add.Tensor`."""
+"""Operator names, such as `aten.add.Tensor`, to importers."""
 
 
 class FxCall:
-    """One call: its arguments by their names in the schema, tensors among them as values."""
+    """One call: its arguments by their schema names, tensors among them as nn values."""
 
     def __init__(
         self,
@@ -84,22 +84,22 @@ class FxCall:
         self._results = results
 
     def refuse(self, reason: str) -> NoReturn:
-        """Refuse the call; `reason` continues a sentence that begins with its name."""
+        """Raise FxError; `reason` completes a sentence that starts with the name of the call."""
         raise FxError(reason)
 
     def __getitem__(self, name: str) -> Any:
-        """Return an argument as torch has it; None where the operator has no such argument."""
+        """Return an argument as torch passes it; None if the operator has no such argument."""
         return self._arguments.get(name)
 
     def tensor(self, name: str = "self") -> SSAValue:
-        """Return an argument that must be a tensor."""
+        """Return a required tensor argument."""
         value = as_value(self[name])
         if value is None:
-            self.refuse(f"needs a tensor as its argument '{name}'")
+            self.refuse(f"has no tensor for its argument '{name}'")
         return value
 
     def optional(self, name: str) -> SSAValue | None:
-        """Return an argument that is a tensor or None."""
+        """Return an optional tensor argument, or None."""
         return None if self[name] is None else self.tensor(name)
 
     def tensors(self, name: str = "tensors") -> Sequence[SSAValue]:
@@ -107,7 +107,7 @@ class FxCall:
         return cast("Sequence[SSAValue]", self[name])
 
     def ints(self, name: str, count: int | None = None) -> tuple[int, ...]:
-        """Return a list of integers; with `count`, a single one stands for that many."""
+        """Return a list of integers; with `count`, repeat a single one that many times."""
         given = self[name]
         if given is None:
             given = ()
@@ -117,7 +117,7 @@ class FxCall:
         return values * count if count is not None and len(values) == 1 else values
 
     def number(self, name: str, default: float = 0.0) -> float:
-        """Return a number; the default stands for an absent one."""
+        """Return a number, or `default` if it is absent."""
         given = self[name]
         if given is None:
             return default
@@ -131,21 +131,21 @@ class FxCall:
         return given
 
     def axis(self, name: str = "dim", of: SSAValue | None = None) -> int:
-        """Return an axis of the first tensor, counted from the front."""
+        """Return an axis of the first tensor, or of `of`, counted from the front."""
         rank = len(shape_of(self.tensor() if of is None else of))
         return int(self[name] or 0) % max(rank, 1)
 
     def axes(self, name: str = "dim") -> tuple[int, ...]:
-        """Return axes of the first tensor: all of them if the call names none."""
+        """Return axes of the first tensor; all of them if the call names none."""
         rank = len(shape_of(self.tensor()))
         named = tuple(axis % max(rank, 1) for axis in self.ints(name))
         return named or tuple(range(rank))
 
     def form(self, index: int = 0) -> Form:
-        """Return the form of a result."""
+        """Return the form of the result at `index`."""
         form = self._results[index] if index < len(self._results) else None
         if form is None:
-            self.refuse("has a result that is not a tensor of a type that clopt imports")
+            self.refuse("has a result that is not a tensor of a supported type")
         return form
 
     def operand(self, name: str, element: Attribute) -> SSAValue:
@@ -155,12 +155,12 @@ class FxCall:
         return self.builder.constant(np.array(self.number(name), numpy_dtype(element)))
 
     def add(self, op: NNOp) -> SSAValue:
-        """Append an operation of one result."""
+        """Append an operation with one result. Return the result."""
         return self.builder.add(op)
 
 
 def as_value(argument: Any) -> SSAValue | None:
-    """Return an argument that is a tensor, or None for one that is not."""
+    """Return an argument if it is an nn value, else None."""
     return cast("SSAValue", argument) if isinstance(argument, SSAValue) else None
 
 

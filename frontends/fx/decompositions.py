@@ -1,4 +1,4 @@
-"""Decompositions that torch has not: the fused calls of torch.nn.MultiheadAttention in eval()."""
+"""Decompositions that torch lacks: the fused calls of torch.nn.MultiheadAttention in eval()."""
 
 from __future__ import annotations
 
@@ -8,11 +8,11 @@ from functools import partial
 from typing import Any
 
 _OF_QUERIES = 0
-"""The type of a mask [queries, keys]; that of type 1 is [batch, keys], and 2 has all four axes."""
+"""The mask type for a mask [queries, keys]. Type 1 is [batch, keys]; type 2 has all four axes."""
 
 
 def decompositions(torch: Any) -> Mapping[Any, Any]:
-    """Return the decompositions by the operators of `torch`."""
+    """Return the decompositions, keyed by operators of `torch`."""
     aten = torch.ops.aten
     return {
         aten._native_multi_head_attention.default: partial(_attention, torch),
@@ -36,11 +36,11 @@ def _attention(
     average_attn_weights: bool = True,
     mask_type: int | None = None,
 ) -> tuple[Any, Any]:
-    """Return the attended values, and the weights if they are needed."""
+    """Compute multi-head attention. Return its result, and the attention weights if needed."""
     linear = torch.nn.functional.linear
     batch, length, _ = query.shape
 
-    if query is key and key is value:  # one product, and no slices of weights at run time
+    if query is key and key is value:  # one product, and no weights to slice at run time
         projected = linear(query, qkv_weight, qkv_bias).chunk(3, -1)
     else:
         parts = zip((query, key, value), qkv_weight.chunk(3), qkv_bias.chunk(3), strict=True)

@@ -1,4 +1,4 @@
-"""From an FX graph of ATen calls to a network of nn operations."""
+"""Import of an FX graph of ATen calls as a network of nn operations."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from .operators import TABLE
 from .tracing import AS_STRIDED
 
 Constants = Mapping[str, Any]
-"""The tensors of torch that placeholders always hold, by the placeholders' names."""
+"""Torch tensors of the placeholders that are constant, by placeholder name."""
 
 _MOST_SHOWN = 10
 
 
 class GraphImporter:
-    """Imports the nodes of a graph, in order; `refused` tells why some could not be."""
+    """Importer of the nodes of a graph; `refused` maps unsupported nodes to the reasons."""
 
     def __init__(self, builder: Builder, block: Block, constants: Constants):
         self.names: list[str] = []
@@ -37,7 +37,7 @@ class GraphImporter:
         self._values: dict[Any, Any] = {}
 
     def run(self, graph: Any) -> Sequence[SSAValue]:
-        """Import all nodes; return the tensors that the graph returns."""
+        """Import all nodes. Return the tensors that the graph returns."""
         for node in graph.graph.nodes:
             if node.op == "output":
                 returned = node.args[0]
@@ -50,7 +50,7 @@ class GraphImporter:
             except (FxError, VerifyException) as error:
                 self.refused[node] = str(error).strip().rstrip(".")
                 self._values[node] = _stand_in(node.meta.get("val"))
-        raise CloptError("The graph returns nothing, so there is nothing to compile.")
+        raise CloptError("The graph has no output node, so there is nothing to compile.")
 
     def _value(self, graph: Any, node: Any) -> Any:
         if node.op == "placeholder":
@@ -63,7 +63,7 @@ class GraphImporter:
         if getattr(node.target, "__name__", "") == "getitem":
             return self._item(node)
         if name not in TABLE:
-            raise FxError("is not an operator that clopt imports")
+            raise FxError("is not a supported operator")
         return self._checked(node, TABLE[name](self._call(node, name)))
 
     def _placeholder(self, node: Any) -> Any:
@@ -81,8 +81,8 @@ class GraphImporter:
         source, index = node.args
         value = self._values[source][index]
         if value is None:
-            self.refused.setdefault(source, f"is asked for its result {index}")
-            raise FxError(f"reads the result {index} of {source.target}")
+            self.refused.setdefault(source, f"is used for its result {index}")
+            raise FxError(f"reads result {index} of {source.target}, which is not computed")
         return value
 
     def _call(self, node: Any, name: str) -> FxCall:
@@ -95,15 +95,15 @@ class GraphImporter:
             arguments[argument.name] = self._argument(given, node.__class__)
         value = node.meta.get("val")
         values = cast("Sequence[Any]", value if isinstance(value, list | tuple) else [value])
-        return FxCall(name, arguments, [_form(each) for each in values], self._builder)
+        return FxCall(name, arguments, [_form(v) for v in values], self._builder)
 
     def _argument(self, given: Any, node_type: type) -> Any:
         if isinstance(given, list | tuple):
-            return [self._argument(each, node_type) for each in cast("Sequence[Any]", given)]
+            return [self._argument(element, node_type) for element in cast("Sequence[Any]", given)]
         return self._values[given] if isinstance(given, node_type) else given
 
     def _checked(self, node: Any, results: Any) -> Any:
-        """Return the results if each has the form that torch computed; refuse others."""
+        """Check that each result has the form that torch computed; return the results."""
         value = node.meta.get("val")
         several = isinstance(value, list | tuple)
         for result, expected in zip(
@@ -115,7 +115,7 @@ class GraphImporter:
                 continue
             form = Form.of(expected)
             if shape_of(result) != form.shape or tensor_type(result).element_type != form.element:
-                raise FxError(f"would give {result.type} in place of {form.type}")
+                raise FxError(f"was imported as {result.type} but torch computes {form.type}")
         return results
 
 
@@ -127,9 +127,9 @@ def _form(value: Any) -> Form | None:
 
 
 def _stand_in(value: Any) -> Any:
-    """Return a value that no operation computes, so that later nodes can be imported."""
+    """Return values without a defining operation, so that later nodes can be imported."""
     if isinstance(value, list | tuple):
-        return [_stand_in(each) for each in cast("Sequence[Any]", value)]
+        return [_stand_in(element) for element in cast("Sequence[Any]", value)]
     form = _form(value)
     return None if form is None else Block(arg_types=(form.type,)).args[0]
 
@@ -141,7 +141,7 @@ def array_of(tensor: Any) -> Array:
 
 
 def refused_nodes(graph: Any, constants: Constants) -> Mapping[Any, str]:
-    """Return the nodes that clopt cannot compute, each with the reason."""
+    """Return the nodes that clopt cannot compute, with the reasons."""
     block = Block()
     importer = GraphImporter(Builder(block, Weights()), block, constants)
     importer.run(graph)
@@ -150,15 +150,15 @@ def refused_nodes(graph: Any, constants: Constants) -> Mapping[Any, str]:
         if str(node.target) == AS_STRIDED:
             return {n: "shares its storage with as_strided" for n in graph.graph.nodes}
         if getattr(node.target, "__name__", "") == "getitem" and node.args[0] in refused:
-            refused.setdefault(node, "reads a result that stays in torch")
+            refused.setdefault(node, "reads a result computed by torch")
     return refused
 
 
 def import_fx(graph: Any, weights: Weights, constants: Constants) -> ModuleOp:
-    """Import a graph of ATen calls as `func.func @main`; its placeholders are the inputs.
+    """Import a graph of ATen calls as `func.func @main`; its placeholders become inputs.
 
-    Those in `constants` are weights, which go to `weights` without a copy. Raises CloptError with
-    all calls that cannot be imported.
+    Placeholders in `constants` become constants, stored in `weights` without a copy. Raises
+    CloptError that lists all calls that cannot be imported.
     """
     block = Block()
     builder = Builder(block, weights)
@@ -180,7 +180,7 @@ def import_fx(graph: Any, weights: Weights, constants: Constants) -> ModuleOp:
 
 
 def _listed(refused: Mapping[Any, str]) -> str:
-    """Return the report of the refused calls."""
+    """Return one message that lists the refused calls."""
     lines = [f"{node.target} ('{node.name}') {reason}." for node, reason in refused.items()]
     shown = lines[:_MOST_SHOWN]
     if len(lines) > len(shown):

@@ -1,7 +1,7 @@
-"""What clopt asks of torch: graphs of ATen calls, and their partition.
+"""The interface to torch: export and tracing to ATen calls, and partitioning.
 
-torch has no complete annotations, and clopt is checked and installed without it, so that all of it
-is `Any` here.
+clopt is checked and installed without torch, and torch has no complete annotations, so its objects
+are `Any` here.
 """
 
 from __future__ import annotations
@@ -20,12 +20,12 @@ AS_STRIDED = "aten.as_strided.default"
 
 @cache
 def torch_module(name: str = "") -> Any:
-    """Return the package torch or a module of it; refuse where it is not installed."""
+    """Return the package torch or one of its modules; raise CloptError if it is not installed."""
     try:
         return import_module(f"torch{name}")
     except ImportError as error:
         raise CloptError(
-            'Models of torch need PyTorch; install it by `pip install "clopt[torch]"`.'
+            'A torch model needs PyTorch; install it with `pip install "clopt[torch]"`.'
         ) from error
 
 
@@ -34,9 +34,9 @@ def _without_ours(table: Mapping[Any, Any]) -> dict[Any, Any]:
 
 
 def drop_restriding(graph: Any) -> None:
-    """Remove calls of as_strided that leave each element at its place.
+    """Remove as_strided calls that leave every element at the same address.
 
-    Decompositions of pooling append them to set the strides of dimensions of one element.
+    Decompositions of pooling append them to set the strides of dimensions of size 1.
     """
     for node in graph.graph.nodes:
         if str(node.target) != AS_STRIDED:
@@ -53,14 +53,14 @@ def _places(tensor: Any) -> tuple[Any, ...]:
 
 
 class ExportedGraph(NamedTuple):
-    """A module as a graph, and the tensors that some of its placeholders hold."""
+    """An exported module as a graph, and the tensors that its constant placeholders hold."""
 
     graph: Any
     constants: Mapping[str, Any]
 
 
 def export(module: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -> ExportedGraph:
-    """Export a module for the shapes of its arguments; CloptError where torch cannot."""
+    """Export a module for the shapes of its arguments; raise CloptError if torch cannot."""
     exporter = torch_module(".export")
     try:
         with torch_module().no_grad():
@@ -70,7 +70,7 @@ def export(module: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -
                 table.pop(op)
             table.update(decompositions(torch_module()))
             exported = exported.run_decompositions(table)
-    except Exception as error:  # torch raises anything
+    except Exception as error:  # torch.export raises many unrelated types
         reason = next(iter(str(error).strip().splitlines()), type(error).__name__).rstrip(".")
         raise CloptError(
             f"torch.export cannot export this module: {reason}; "
@@ -94,9 +94,9 @@ def export(module: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -
 def trace(
     graph: Any, arguments: Sequence[Any], compiler: Callable[[Any], Callable[..., Any]]
 ) -> Callable[..., Any]:
-    """Return a function that computes a graph of dynamo by what `compiler` makes of its ATen calls.
+    """Return a function that computes a dynamo graph with `compiler` applied to its ATen calls.
 
-    Mutations of arguments and results that are views stay with torch.
+    Mutations of arguments and results that are views are left to torch.
     """
     autograd = torch_module("._functorch.aot_autograd")
     table = torch_module("._decomp").core_aten_decompositions()
@@ -104,7 +104,7 @@ def trace(
 
     def compile_graph(aten: Any, _: Sequence[Any]) -> Callable[..., Any]:
         drop_restriding(aten)
-        with real():  # weights are real tensors, which torch refuses while it traces
+        with real():  # torch rejects real tensors (weights) while tracing
             return autograd.make_boxed_func(compiler(aten))
 
     return autograd.aot_module_simplified(
@@ -121,11 +121,11 @@ _MOVES = (
     "aten.permute.default aten.clone.default aten._to_copy.default aten.full.default "
     "aten.slice.Tensor aten.select.int aten.alias.default"
 ).split()
-"""Operators that are not worth a program of their own."""
+"""Operators that do not justify a separate program for a partition."""
 
 
 def partition(graph: Any, computed: Collection[Any]) -> tuple[Any, Sequence[str]]:
-    """Return the graph with each part of the nodes `computed` as a module, and their names."""
+    """Return the graph with partitions of the nodes in `computed` as modules, and their names."""
     support = torch_module(".fx.passes.operator_support")
     partitioner = torch_module(".fx.passes.infra.partitioner")
 
@@ -133,15 +133,15 @@ def partition(graph: Any, computed: Collection[Any]) -> tuple[Any, Sequence[str]
         def is_node_supported(self, submodules: object, node: Any) -> bool:
             return node in computed
 
-    made = partitioner.CapabilityBasedPartitioner(
+    partitioning = partitioner.CapabilityBasedPartitioner(
         graph,
         Support(),
         allows_single_node_partition=True,
         non_compute_ops=_MOVES,
     )
-    parts = made.propose_partitions()
-    made.remove_bookend_non_compute_ops(parts)
+    parts = partitioning.propose_partitions()
+    partitioning.remove_bookend_non_compute_ops(parts)
     parts = [part for part in parts if part.nodes]
-    fused = made.fuse_partitions(parts, prefix="clopt_")
+    fused = partitioning.fuse_partitions(parts, prefix="clopt_")
     names = [n.target for n in fused.graph.nodes if n.op == "call_module"]
     return fused, [name for name in names if name.startswith("clopt_")]

@@ -1,4 +1,4 @@
-"""linalg on tensors, as other compilers print it, to the nn dialect."""
+"""Importer of linalg on tensors, as other compilers print it, to the nn dialect."""
 
 from .importer import import_linalg
 

@@ -1,4 +1,4 @@
-"""The bodies of linalg operations: what they reduce by, and what they read."""
+"""Analysis of the bodies of linalg operations: what they read and how they reduce."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _FOLDS: dict[type[Operation], str] = {
     arith.OrIOp: "max",
     arith.AndIOp: "min",
 }
-"""The kind of `nn.reduce` of each operation that combines; the last two are for booleans."""
+"""Combining operation to the kind of `nn.reduce`; OrI and AndI apply to booleans."""
 
 _CASTS = (arith.ExtFOp, arith.ExtSIOp)
 _PRODUCTS = (arith.MulfOp, arith.MuliOp, arith.AndIOp)
@@ -42,7 +42,7 @@ class Fold:
 
     @property
     def factors(self) -> tuple[BlockArgument, BlockArgument] | None:
-        """The elements whose product is summed up, if the reduction is such a sum."""
+        """Return the two elements whose products are summed, or None for other reductions."""
         owner = self.term.owner
         if self.kind != "sum" or not isinstance(owner, _PRODUCTS):
             return None
@@ -58,7 +58,7 @@ def _uncast(value: SSAValue) -> SSAValue:
 
 
 def fold_of(yielded: SSAValue, so_far: BlockArgument) -> Fold:
-    """The reduction that a body computes. Raises NotNamedError if nn.reduce has no such kind."""
+    """Return the reduction that a body computes; raise NotNamedError if nn.reduce lacks it."""
     owner = yielded.owner
     kind = _FOLDS.get(type(owner)) if isinstance(owner, Operation) else None
     if kind is None or not isinstance(owner, Operation):
@@ -72,7 +72,7 @@ def fold_of(yielded: SSAValue, so_far: BlockArgument) -> Fold:
 
 
 def _reads(value: SSAValue, argument: BlockArgument) -> bool:
-    """Whether a scalar is computed from an argument of the body."""
+    """Return whether a scalar depends on an argument of the body."""
     if value is argument:
         return True
     op = value.owner
@@ -83,65 +83,65 @@ def _reads(value: SSAValue, argument: BlockArgument) -> bool:
 
 @dataclass(frozen=True)
 class Read:
-    """A tensor that a structured operation reads, at an index over its loops."""
+    """A tensor that a structured operation reads, with its index over the loops."""
 
     view: TensorView
     index: tuple[AffineExpr, ...]
 
     @property
     def operand(self) -> Operand:
-        """The tensor by the loops of its axes; NotNamedError if an index is more than a loop."""
+        """Return the tensor with the loop of each axis; raise NotNamedError for other indices."""
         return Operand.of(self.view, self.index)
 
 
 @dataclass(frozen=True)
 class Structured:
-    """A structured operation on tensors, whatever its name is."""
+    """A structured operation on tensors, named or generic."""
 
     inputs: Sequence[Read]
     outputs: Sequence[Read]
     block: Block
     extents: Sequence[int]
     chosen: int | None = None
-    """The number of the output, if there were others."""
+    """The index of the selected output, if the operation has others; see `only`."""
 
     @property
     def arguments(self) -> Sequence[BlockArgument]:
-        """The elements of the inputs in the body."""
+        """Return the elements of the inputs in the body."""
         return self.block.args[: len(self.inputs)]
 
     @property
     def accumulators(self) -> Sequence[BlockArgument]:
-        """The elements of the outputs in the body."""
-        found = self.block.args[len(self.inputs) :]
-        return found if self.chosen is None else (found[self.chosen],)
+        """Return the elements of the outputs in the body."""
+        accumulators = self.block.args[len(self.inputs) :]
+        return accumulators if self.chosen is None else (accumulators[self.chosen],)
 
     @property
     def yielded(self) -> Sequence[SSAValue]:
-        """The scalars that the body returns."""
+        """Return the scalars that the body yields."""
         last = self.block.last_op
-        found = () if last is None else tuple(last.operands)
-        return found if self.chosen is None else (found[self.chosen],)
+        scalars = () if last is None else tuple(last.operands)
+        return scalars if self.chosen is None else (scalars[self.chosen],)
 
     @property
     def gathers(self) -> int:
-        """The number of elements that the body reads at computed indices."""
+        """Return the number of elements that the body reads at computed indices."""
         return sum(isinstance(op, ExtractOp) for op in self.block.ops)
 
     @property
     def written_loops(self) -> Sequence[int]:
-        """The loops that index the outputs."""
+        """Return the loops that index the outputs."""
         index = self.outputs[0].index
         return [i.position for i in index if isinstance(i, AffineDimExpr)]
 
     @property
     def reduced_loops(self) -> Sequence[int]:
-        """The loops that no output has."""
+        """Return the loops that index no output."""
         written = self.written_loops
         return [loop for loop in range(len(self.extents)) if loop not in written]
 
     def only(self, output: int) -> Structured:
-        """The same operation for one of its outputs; NotNamedError if the body mixes them."""
+        """Return the operation restricted to one of its outputs."""
         if len(self.outputs) == 1:
             return self
         return replace(self, outputs=[self.outputs[output]], chosen=output)
@@ -150,7 +150,7 @@ class Structured:
     def of(
         cls, op: LinalgStructuredOperation, view_of: Callable[[SSAValue], TensorView]
     ) -> Structured:
-        """The tensors, maps and body of an operation."""
+        """Return the tensors, maps and body of a linalg operation."""
         maps = [attr.data for attr in op.get_indexing_maps()]
         reads = [
             Read(view_of(value), map_.results)
@@ -162,7 +162,7 @@ class Structured:
 
 
 def loop_extents(reads: Sequence[Read], loops: int) -> list[int]:
-    """The number of iterations of each loop. Raises NotNamedError if no axis tells it."""
+    """Return the iterations of each loop; raise NotNamedError if no axis determines one."""
     extents: dict[int, int] = {}
     for read in reads:
         for index, size in zip(read.index, read.view.shape, strict=True):

@@ -1,4 +1,4 @@
-"""Sums of products: matrix products and convolutions, whatever the order of their axes is."""
+"""Sums of products as matrix products and convolutions, for any order of axes."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from .views import NotNamedError, Operand, TensorView, in_frame, ordered
 
 
 def contract(builder: Builder, op: Structured, fold: Fold) -> TensorView:
-    """The sum of products of two inputs. Raises NotNamedError if it is no product of nn."""
+    """Import a sum of products of two inputs; raise NotNamedError if nn has no such product."""
     factors = fold.factors
     if factors is None or any(factor not in op.arguments for factor in factors):
         raise NotNamedError
@@ -30,10 +30,10 @@ def contract(builder: Builder, op: Structured, fold: Fold) -> TensorView:
 
 
 def _multiply(builder: Builder, op: Structured, a: Operand, b: Operand) -> TensorView:
-    """A matrix product; the loops that the operands share with the result are its batch."""
+    """Append a matrix product; loops shared by both operands and the result are its batch."""
     if builder.known(a.view.value) is not None and builder.known(b.view.value) is None:
         a, b = b, a  # weights stand on the right
-    # A loop of one iteration is no axis: weights without a batch stay a matrix.
+    # A loop of one iteration is not an axis: weights without a batch stay a matrix.
     many = {loop for loop, extent in enumerate(op.extents) if extent != 1}
     written = set(op.written_loops) & many
     in_a, in_b = ({loop for loop in x.loops if loop in many} for x in (a, b))
@@ -46,7 +46,7 @@ def _multiply(builder: Builder, op: Structured, a: Operand, b: Operand) -> Tenso
     (output,) = op.outputs
     sizes = [[op.extents[loop] for loop in loops] for loops in (batch, rows, depth, columns)]
     batch_sizes, row_sizes, depth_sizes, column_sizes = sizes
-    # Several axes of rows are the batch of a product with one matrix.
+    # Several row axes become one: the batch dimensions of matmul must agree on both sides.
     above = row_sizes if len(rows) == 1 or (rows and not batch) else [prod(row_sizes)]
     left = ordered(builder, a, [*batch, *rows, *depth])
     left = _reshaped(builder, left, [batch, rows, depth], [*batch_sizes, *above, prod(depth_sizes)])
@@ -63,7 +63,7 @@ def _multiply(builder: Builder, op: Structured, a: Operand, b: Operand) -> Tenso
 
 
 def _order(operand: Operand, loops: set[int]) -> list[int]:
-    """Loops in the order of the axes of the value that they walk."""
+    """Return loops in the order of the axes that they walk."""
     places = operand.places()
     return sorted(loops, key=lambda loop: (places.get(loop, -1), loop))
 
@@ -71,7 +71,7 @@ def _order(operand: Operand, loops: set[int]) -> list[int]:
 def _reshaped(
     builder: Builder, value: SSAValue, loops: Sequence[Sequence[int]], shape: Sequence[int]
 ) -> SSAValue:
-    """A value with an axis for each of the loops in another shape, after one axis at most."""
+    """Reshape a value that has one axis per loop, after at most one leading axis."""
     axes = len(shape_of(value))
     lead = min(axes - sum(map(len, loops)), max(axes - len(shape), 0), 1)
     return builder.reshape(value, [*[1] * lead, *shape])

@@ -1,4 +1,4 @@
-"""Sums of products over windows, as convolutions."""
+"""Sums of products over windows as convolutions."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .windows import WindowAxis, cropped, swapped, windows_of
 
 @dataclass(frozen=True)
 class _Loops:
-    """The loops of a convolution by their purpose, and the extents of all."""
+    """The loops of a convolution by role, and the extents of all loops."""
 
     batch: Sequence[int]
     groups: Sequence[int]
@@ -31,21 +31,21 @@ class _Loops:
 
     @property
     def places(self) -> list[int]:
-        """The loops over the places of the windows."""
+        """Return the loops over the window positions."""
         return [window.place for window in self.windows]
 
     @property
     def kernel(self) -> list[int]:
-        """The taps of the windows."""
+        """Return the number of taps along each window axis."""
         return [1 if w.kernel is None else self.extents[w.kernel] for w in self.windows]
 
     def count(self, loops: Sequence[int]) -> int:
-        """The iterations of several loops."""
+        """Return the total iterations of several loops."""
         return prod(self.extents[loop] for loop in loops)
 
 
 def convolve(builder: Builder, op: Structured, a: Read, b: Read) -> TensorView:
-    """A convolution: one input has windows, plain loops read the other."""
+    """Import a convolution: one input has windows, plain loops index the other."""
     try:
         image, weights = a, b.operand
     except NotNamedError:
@@ -74,7 +74,7 @@ def convolve(builder: Builder, op: Structured, a: Read, b: Read) -> TensorView:
 
 
 def _loops(op: Structured, found: Sequence[WindowAxis | int], weights: Operand) -> _Loops:
-    """The purpose of each loop. Raises NotNamedError if one has none in a convolution."""
+    """Assign each loop its role; raise NotNamedError if one has no role in a convolution."""
     windows = [w for w in found if isinstance(w, WindowAxis)]
     plain = [w for w in found if isinstance(w, int)]
     written, read = set(op.written_loops), {loop for loop in weights.loops if loop is not None}
@@ -101,7 +101,7 @@ def _loops(op: Structured, found: Sequence[WindowAxis | int], weights: Operand) 
 def _image(
     builder: Builder, loops: _Loops, view: TensorView, walked: Sequence[int | None]
 ) -> SSAValue:
-    """The image as N, C, D1.."""
+    """Return the image as N, C, D1.."""
     order = [*loops.batch, *loops.groups, *loops.channels, *loops.places]
     x = exactly(builder, Operand(view, tuple(walked)), order)
     spatial = shape_of(x)[len(order) - len(loops.windows) :]
@@ -110,7 +110,7 @@ def _image(
 
 
 def _weights(builder: Builder, loops: _Loops, weights: Operand) -> SSAValue:
-    """The weights as O, C / groups, K1.."""
+    """Return the weights as O, C / groups, K1.."""
     taps = [w.kernel for w in loops.windows if w.kernel is not None]
     order = [*loops.groups, *loops.features, *loops.channels, *taps]
     features, channels = loops.count([*loops.groups, *loops.features]), loops.count(loops.channels)
@@ -119,7 +119,7 @@ def _weights(builder: Builder, loops: _Loops, weights: Operand) -> SSAValue:
 
 
 def _bias(builder: Builder, start: Operand, channels: Sequence[int]) -> SSAValue | None:
-    """The bias of a convolution that starts from a tensor with one number for each channel."""
+    """Return the initial value of the sums as a bias, if it has one number per channel."""
     shape = shape_of(start.view.value)
     walked = {loop for loop, axis in start.places().items() if shape[axis] > 1}
     if not walked or not walked <= set(channels):
@@ -136,7 +136,7 @@ def _transposed(
     w: SSAValue,
     bias: SSAValue | None,
 ) -> ConvTransposeOp | None:
-    """The transposed convolution that one over an image with zeros between its elements is."""
+    """Return the transposed convolution that equals a convolution over a dilated image, or None."""
     dilated = view.dilated
     if dilated is None or any((w.stride, w.dilation) != (1, 1) for w in loops.windows):
         return None

@@ -1,4 +1,4 @@
-"""Bodies without a reduction, and the terms of reductions, as elementwise nn operations."""
+"""Elementwise bodies, and the terms of reductions, as elementwise nn operations."""
 
 from __future__ import annotations
 
@@ -18,9 +18,10 @@ Frame = Sequence[int | None]
 
 
 def frame_of(builder: Builder, operands: Sequence[Operand], extents: Sequence[int]) -> Frame:
-    """The order of loops in which the operands are combined.
+    """Return the order of loops in which operands are combined.
 
-    It is that of the computed operand with most loops, so that the largest tensor does not move.
+    It is the order of the computed operand with the most loops, so that the largest tensor is not
+    transposed.
     """
 
     def rank(operand: Operand) -> tuple[bool, int]:
@@ -41,7 +42,7 @@ def frame_of(builder: Builder, operands: Sequence[Operand], extents: Sequence[in
 class Body:
     """The scalars of a body, each computed for all iterations at once.
 
-    Their axes are the last ones of `frame`.
+    The axes of their values are the last ones of `frame`.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class Body:
         self.frame = frame_of(builder, list(operands.values()), extents)
 
     def value(self, scalar: SSAValue) -> SSAValue:
-        """The nn value of a scalar."""
+        """Return the nn value of a scalar."""
         if scalar not in self._values:
             self._values[scalar] = self._value(scalar)
         return self._values[scalar]
@@ -96,7 +97,7 @@ class Body:
 def elementwise(
     builder: Builder, op: Structured, view_of: Mapping[SSAValue, TensorView]
 ) -> list[TensorView]:
-    """The results of an operation whose loops are all those of its results."""
+    """Import an operation without reduction loops. Return its results."""
     results: list[TensorView] = []
     operands = {
         argument: Operand.of(read.view, read.index)
@@ -115,9 +116,9 @@ def elementwise(
 
 
 def transposed(builder: Builder, view: TensorView) -> TensorView:
-    """A tensor with the axes of its value in order.
+    """Return a tensor with the axes of its value in order.
 
-    Where the text transposes, the network does: that is where its author wants another order.
+    A transpose that the text states is kept: its author wants that order.
     """
     axes = [axis for axis in view.axes if axis is not None]
     if axes == sorted(axes):
@@ -131,7 +132,7 @@ def transposed(builder: Builder, view: TensorView) -> TensorView:
 
 
 def moved(operand: Operand, loops: Sequence[int | None], shape: Sequence[int]) -> TensorView:
-    """The operand as a tensor whose axes are `loops`: a transpose or broadcast."""
+    """Return the operand as a tensor with the axes `loops`: a transpose or broadcast."""
     axes = [
         operand.loops.index(loop) if loop is not None and loop in operand.loops else None
         for loop in loops

@@ -1,4 +1,4 @@
-"""`tensor.extract` at computed indices, as gathers."""
+"""`tensor.extract` at computed indices as gathers."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .views import TensorView, dense
 
 
 def gather(builder: Builder, table: TensorView, indices: Sequence[SSAValue], rank: int) -> SSAValue:
-    """The elements of a table at indices that broadcast to a tensor of `rank`."""
+    """Gather elements of a table at indices that broadcast to a tensor of `rank`."""
     value = dense(builder, table)
     if not indices:
         return value
@@ -45,7 +45,7 @@ def gather(builder: Builder, table: TensorView, indices: Sequence[SSAValue], ran
 
 
 def _unwrapped(builder: Builder, index: SSAValue, size: int) -> SSAValue:
-    """The x of `x < 0 ? x + size : x`: gathers count negative indices from the end themselves."""
+    """Return x for `x < 0 ? x + size : x`: nn counts negative indices from the end itself."""
     where = index.owner
     if isinstance(where, ReshapeOp):
         inner = _unwrapped(builder, where.x, size)
@@ -67,7 +67,7 @@ def _constant(value: SSAValue) -> int | None:
 
 
 def _walked(index: SSAValue, rank: int) -> set[int]:
-    """The axes of a result of `rank` along which an index differs."""
+    """Return the axes of a result of `rank` along which an index varies."""
     shape = shape_of(index)
     return {i + rank - len(shape) for i, size in enumerate(shape) if size > 1}
 
@@ -79,13 +79,13 @@ def _one_by_one(
     walked: Sequence[set[int]],
     rank: int,
 ) -> SSAValue:
-    """Gather along one axis of the table at a time, as no two indices differ along one axis."""
+    """Gather along one axis of the table at a time: no two indices vary along the same axis."""
     order: list[int] = []
     taken = {i for axes in walked for i in axes}
     axis = 0
     for index, axes in zip(indices, walked, strict=True):
         size = shape_of(value)[axis]
-        # An axis of one element that no index walks stays where it is.
+        # An axis of one element that no index varies along stays in place.
         first = rank - len(shape_of(index))
         free = [i for i in range(first, rank) if i not in taken]
         axes = sorted({*axes, *free})

@@ -1,4 +1,4 @@
-"""Bodies that no named operation computes, as they are: `nn.generic`."""
+"""Bodies that no named operation computes, as `nn.generic`."""
 
 from __future__ import annotations
 
@@ -24,7 +24,10 @@ from .views import NotNamedError, TensorView, dense, one_number
 def generic(
     builder: Builder, op: Structured, view_of: Mapping[SSAValue, TensorView]
 ) -> list[TensorView]:
-    """The results of an operation. Raises NotNamedError for a body that is more than scalars."""
+    """Import an operation as `nn.generic`.
+
+    Raises NotNamedError if the body contains more than scalar operations.
+    """
     reads: dict[SSAValue, Read] = dict(zip(op.arguments, op.inputs, strict=True))
     init: list[Attribute] | None = None
     if op.reduced_loops:
@@ -36,17 +39,17 @@ def generic(
     outer = _outer(op.block, view_of, computed)
     values = [dense(builder, read.view) for read in reads.values()]
     values += [dense(builder, view_of[value]) for value in outer]
-    values += [each.value for each in computed.values()]
+    values += [table.value for table in computed.values()]
     loops = len(op.extents)
     maps: list[AffineMap | None] = [_map(loops, read.index) for read in reads.values()]
     maps += [None if _is_tensor(value) else _map(loops, ()) for value in outer]
-    maps += [_map(loops, each.index) for each in computed.values()]
+    maps += [_map(loops, table.index) for table in computed.values()]
     maps += [_map(loops, output.index) for output in op.outputs]
     elements = [output.view.element_type for output in op.outputs]
     arguments = [*reads, *outer, *computed, *(op.accumulators if init is not None else ())]
     body = _body(op.block, arguments, computed)
-    made = nn.GenericOp(values, maps, op.extents, elements, Region(body), init)
-    return [TensorView.of(value) for value in builder.add_all(made)]
+    op = nn.GenericOp(values, maps, op.extents, elements, Region(body), init)
+    return [TensorView.of(value) for value in builder.add_all(op)]
 
 
 def _map(loops: int, index: Sequence[AffineExpr]) -> AffineMap:
@@ -58,7 +61,7 @@ def _is_tensor(value: SSAValue) -> bool:
 
 
 def _start(builder: Builder, view: TensorView) -> Attribute:
-    """The number from which a reduction starts."""
+    """Return the initial value of a reduction; raise NotNamedError if it is not one number."""
     array = one_number(builder, view)
     if array is None:
         raise NotNamedError
@@ -67,7 +70,7 @@ def _start(builder: Builder, view: TensorView) -> Attribute:
 
 @dataclass(frozen=True)
 class _Table:
-    """The values of a scalar that depends on loops alone."""
+    """The values of a scalar that depends only on loops."""
 
     value: SSAValue
     index: Sequence[AffineExpr]
@@ -76,9 +79,9 @@ class _Table:
 def _computed(
     builder: Builder, op: Structured, view_of: Mapping[SSAValue, TensorView]
 ) -> dict[SSAValue, _Table]:
-    """The scalars that are known for each iteration, and that others are computed from.
+    """Return tables for scalars known at import on which other scalars depend.
 
-    The coordinates of a resize, for example, are computed once, when the network is imported.
+    The coordinates of a resize, for example, are computed once, at import.
     """
     known: dict[SSAValue, SSAValue] = {}
     body = Body(builder, {}, op.extents, view_of)
@@ -104,7 +107,7 @@ def _computed(
         walked = [i for i, size in enumerate(shape) if size > 1]
         table = builder.reshape(value, [shape[i] for i in walked])
         if isinstance(scalar.type, IndexType):
-            table = builder.cast(table, i32)  # positions in a tensor fit
+            table = builder.cast(table, i32)  # tensor indices fit in 32 bits
         index = [AffineExpr.dimension(loop) for i in walked if (loop := loops[i]) is not None]
         found[scalar] = _Table(table, index)
     return found
@@ -113,7 +116,7 @@ def _computed(
 def _outer(
     block: Block, view_of: Mapping[SSAValue, TensorView], computed: Collection[SSAValue]
 ) -> list[SSAValue]:
-    """The values from outside that a body reads, each once; constants are copied."""
+    """Return the outer values that a body reads, each once; constants are copied instead."""
     found: dict[SSAValue, None] = {}
     for op in block.ops:
         if any(result in computed for result in op.results):
@@ -137,9 +140,9 @@ def _is_constant(value: SSAValue) -> bool:
 
 
 def _body(block: Block, arguments: Sequence[SSAValue], computed: Collection[SSAValue]) -> Block:
-    """A copy of a body whose arguments stand for `arguments`, its own and other values.
+    """Copy a body; the copy's arguments stand for `arguments`.
 
-    Those that are computed have the element type of their tables, in which an index is an i32.
+    Computed scalars get the element type of their tables, in which an index is an i32.
     """
     made = Block(arg_types=[_argument_type(a) if a in computed else a.type for a in arguments])
     values: dict[SSAValue, SSAValue] = {}
@@ -168,7 +171,7 @@ def _argument_type(value: SSAValue) -> Attribute:
 
 
 def _needed(block: Block, computed: Collection[SSAValue]) -> set[Operation]:
-    """The operations of a body whose results are used and not computed already."""
+    """Return the operations of a body whose results are used and not precomputed."""
     last = block.last_op
     pending, found = [last] if last is not None else [], set[Operation]()
     while pending:
@@ -182,7 +185,7 @@ def _needed(block: Block, computed: Collection[SSAValue]) -> set[Operation]:
 
 
 def _copy(op: Operation, values: dict[SSAValue, SSAValue]) -> Operation:
-    """A copy of an operation of a body; its result is added to the values."""
+    """Copy an operation of a body and record its result in `values`."""
     operands = [values[value] for value in op.operands]
     match op:
         case YieldOp():

@@ -1,4 +1,4 @@
-"""From functions of linalg on tensors to networks of nn operations."""
+"""Import of functions of linalg on tensors as networks of nn operations."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ from .reductions import pool, reduce
 from .views import NotNamedError, TensorView, dense, has_open_shape, static_shape
 
 MAX_DEPTH = 64
-"""The most calls within each other."""
+"""Calls nested deeper than this are treated as recursion."""
 
 _MANY_GATHERS = 2
-"""A body that reads so many elements at computed indices is one kernel, not one for each read."""
+"""Bodies with this many reads at computed indices become one kernel instead of one per read."""
 
 
 class LinalgError(CloptError):
-    """An operation that cannot be imported."""
+    """Raised for an operation that cannot be imported."""
 
     def __init__(self, op: Operation, reason: str):
         super().__init__(f"'{op.name}' {reason}")
@@ -51,7 +51,7 @@ class LinalgError(CloptError):
 
 
 class FunctionImporter:
-    """Imports the operations of a function, in order, into a block."""
+    """Importer of the operations of a function, in order, into a block."""
 
     def __init__(self, builder: Builder, module: ModuleOp, depth: int = 0):
         self._builder = builder
@@ -60,13 +60,13 @@ class FunctionImporter:
         self._views: dict[SSAValue, TensorView] = {}
 
     def run(self, block: Block, arguments: Sequence[TensorView]) -> Sequence[TensorView]:
-        """The results of a function's body."""
+        """Import the body of a function. Return its results."""
         self._views.update(zip(block.args, arguments, strict=True))
         for op in block.ops:
             if isinstance(op, func.ReturnOp):
                 return [self._view(value) for value in op.operands]
             self._import(op)
-        raise CloptError("A function has no return; clopt imports functions of one block.")
+        raise CloptError("A function has no return; only functions of one block are supported.")
 
     def _import(self, op: Operation) -> None:
         if not isinstance(op.location, UnknownLoc):
@@ -75,13 +75,13 @@ class FunctionImporter:
             if has_open_shape(result.type):
                 raise LinalgError(
                     op,
-                    f"has a result of type {result.type}: its shape is open, and clopt compiles "
-                    "for fixed shapes; give the model's inputs fixed shapes before you lower it.",
+                    f"has a result of dynamic shape, {result.type}, but clopt compiles for static "
+                    "shapes; give the model's inputs static shapes before you lower it.",
                 )
         try:
             views = self._results(op)
         except NotNamedError:
-            raise LinalgError(op, "computes what no operation of nn does.") from None
+            raise LinalgError(op, "cannot be expressed by operations of nn.") from None
         except VerifyException as error:
             raise LinalgError(op, f"cannot be imported: {error}.") from error
         for result, view in zip(op.results, views, strict=True):
@@ -104,8 +104,8 @@ class FunctionImporter:
             return [self._scalar(op)]
         raise LinalgError(
             op,
-            "is not an operation that clopt imports; lower it to linalg on tensors, with the "
-            "dialects tensor, arith and math, first.",
+            "is not supported; lower it to linalg on tensors, with the dialects tensor, arith and "
+            "math, first.",
         )
 
     def _structured(self, op: Operation, read: Structured) -> Sequence[TensorView]:
@@ -135,7 +135,7 @@ class FunctionImporter:
         return reduce(self._builder, read, fold, self._views)
 
     def _scalar(self, op: Operation) -> TensorView:
-        """An operation of `arith` or `math` outside of a body: on scalars, or on whole tensors."""
+        """Import an `arith` or `math` operation outside a body, on scalars or whole tensors."""
         (result,) = op.results
         shape = static_shape(result.type) or ()
         values = [dense(self._builder, self._view(value)) for value in op.operands]
@@ -156,13 +156,13 @@ class FunctionImporter:
         return inner.run(callee.body.block, [self._view(value) for value in op.operands])
 
     def constant(self, op: Operation) -> TensorView:
-        """A constant; a splat repeats one element."""
+        """Import a constant; a splat repeats one element."""
         assert isinstance(op, arith.ConstantOp)
         try:
             array = scalars.constant_array(op)
         except NotNamedError:
             raise LinalgError(
-                op, "holds no elements: they were left out when the text was printed."
+                op, "has no elements: they were elided when the text was printed."
             ) from None
         first = array.reshape(-1)[:1]
         if array.size > 1 and (array == first).all():
@@ -170,18 +170,18 @@ class FunctionImporter:
         return TensorView.of(self._builder.constant(array, op.result.name_hint or ""))
 
     def empty(self, op: Operation) -> TensorView:
-        """A tensor whose elements nobody has written: zeros are as good as any."""
+        """Import an uninitialised tensor as zeros."""
         type = cast("TensorType", op.results[0].type)
         zero = self._builder.constant(np.zeros((), nn.numpy_dtype(type.element_type)))
         return TensorView.splat(zero, type.get_shape())
 
     def fill(self, op: Operation) -> TensorView:
-        """A tensor whose elements are all one scalar."""
+        """Import a tensor filled with one scalar."""
         view = self._view(op.operands[0])
         return TensorView.splat(view.value, static_shape(op.results[0].type) or ())
 
     def broadcast(self, op: Operation) -> TensorView:
-        """A tensor with new axes, which repeat it."""
+        """Import a broadcast along new axes."""
         assert isinstance(op, BroadcastOp)
         shape = static_shape(op.results[0].type) or ()
         new = [int(n) for n in op.dimensions.get_values()]
@@ -190,7 +190,7 @@ class FunctionImporter:
         return self._view(op.input).at(axes, shape)
 
     def reduce(self, op: Operation) -> TensorView:
-        """A reduction over axes, as a structured operation."""
+        """Import a reduction over axes as a structured operation."""
         assert isinstance(op, ReduceOp)
         view, start = self._view(op.input), self._view(op.init)
         axes = {int(n) for n in op.dimensions.get_values()}
@@ -200,46 +200,46 @@ class FunctionImporter:
         return self._structured(op, Structured(*reads, op.region.block, view.shape))[0]
 
     def reshape(self, op: Operation) -> TensorView:
-        """A tensor with axes merged or split."""
+        """Import a reshape that merges or splits axes."""
         view, shape = self._view(op.operands[0]), static_shape(op.results[0].type) or ()
         return shapes.reshape(self._builder, view, _groups(op, view.shape, shape), shape)
 
     def cast(self, op: Operation) -> TensorView:
-        """A tensor in a type that tells its shape in more or in less detail."""
+        """Import a cast between types with more or less static shapes as its operand."""
         return self._view(op.operands[0])
 
     def slice(self, op: Operation) -> TensorView:
-        """A part of a tensor."""
+        """Import a slice."""
         assert isinstance(op, tensor.ExtractSliceOp)
         box = _box(op, op.static_offsets, op.static_sizes, op.static_strides)
         shape = static_shape(op.result.type) or ()
         return shapes.extract_slice(self._builder, self._view(op.source), *box, shape)
 
     def insert_slice(self, op: Operation) -> TensorView:
-        """A tensor with a part of it replaced."""
+        """Import the replacement of a slice."""
         assert isinstance(op, tensor.InsertSliceOp)
         box = _box(op, op.static_offsets, op.static_sizes, op.static_strides)
         return shapes.insert_slice(self._builder, self._view(op.source), self._view(op.dest), *box)
 
     def concat(self, op: Operation) -> TensorView:
-        """Tensors one after another."""
+        """Import a concatenation."""
         assert isinstance(op, tensor.ConcatOp)
         views = [self._view(value) for value in op.operands]
         return shapes.concat(self._builder, views, op.dim.value.data)
 
     def pad(self, op: Operation) -> TensorView:
-        """A tensor with a border of one value."""
+        """Import padding with a constant."""
         assert isinstance(op, tensor.PadOp)
         low, high = (_static(op, attr) for attr in (op.static_low, op.static_high))
         last = op.region.block.last_op
         view = None if last is None else self._views.get(last.operands[0])
         array = None if view is None else self._builder.known(view.value)
         if array is None:
-            raise LinalgError(op, "pads with a value that is no constant.")
+            raise LinalgError(op, "must pad with a constant.")
         return shapes.pad(self._builder, self._view(op.source), low, high, array.item())
 
     def extract(self, op: Operation) -> TensorView:
-        """An element of a tensor."""
+        """Import the read of an element at computed indices."""
         assert isinstance(op, tensor.ExtractOp)
         from . import gathers
 
@@ -247,19 +247,19 @@ class FunctionImporter:
         return TensorView.of(gathers.gather(self._builder, self._view(op.tensor), indices, 0))
 
     def splat(self, op: Operation) -> TensorView:
-        """A tensor whose elements are all one scalar."""
+        """Import a tensor filled with one scalar."""
         return TensorView.splat(
             self._view(op.operands[0]).value, static_shape(op.results[0].type) or ()
         )
 
     def from_elements(self, op: Operation) -> TensorView:
-        """A tensor of scalars."""
+        """Import a tensor of scalars."""
         values = [self._builder.reshape(self._view(v).value, (1,)) for v in op.operands]
         shape = static_shape(op.results[0].type) or ()
         return TensorView.of(self._builder.reshape(self._builder.concat(values, 0), shape))
 
     def dim(self, op: Operation) -> TensorView:
-        """The extent of an axis."""
+        """Import the extent of an axis as a constant."""
         assert isinstance(op, tensor.DimOp)
         axis = self._builder.known(self._view(op.index).value)
         if axis is None:
@@ -296,7 +296,7 @@ _HANDLERS: dict[type[Operation], _Handler] = {
 
 
 def _groups(op: Operation, old: Sequence[int], new: Sequence[int]) -> Sequence[tuple[range, range]]:
-    """The runs of axes that a reshape turns into each other."""
+    """Return the pairs of ranges of axes that a reshape maps to each other."""
     stated = op.properties.get("reassociation")
     if stated is None:
         return matching_groups(old, new)
@@ -313,7 +313,7 @@ def _groups(op: Operation, old: Sequence[int], new: Sequence[int]) -> Sequence[t
 def _static(op: Operation, attr: Attribute) -> Sequence[int]:
     numbers = nn.ints(attr)
     if DYNAMIC_INDEX in numbers:
-        raise LinalgError(op, "has sizes or offsets that are computed; clopt needs fixed ones.")
+        raise LinalgError(op, "has computed sizes or offsets; clopt requires constants.")
     return numbers
 
 
@@ -325,8 +325,8 @@ def _box(op: Operation, *attrs: Attribute) -> tuple[Sequence[int], Sequence[int]
 def import_linalg(read: SourceModule, weights: Weights) -> ModuleOp:
     """Import the public functions of a module, each as a network of nn operations.
 
-    Large constants go to `weights`. Whatever cannot be imported exactly raises CloptError, which
-    names the place in the text.
+    Large constants are stored in `weights`. Raises CloptError, with a source location, for anything
+    that cannot be imported exactly.
     """
     try:
         functions = [
@@ -352,7 +352,7 @@ def _import_function(function: func.FuncOp, module: ModuleOp, weights: Weights) 
         if static_shape(type) is None:
             raise LinalgError(
                 function,
-                f"@{function.sym_name.data} has the type {type}; clopt takes tensors of fixed "
+                f"@{function.sym_name.data} has the type {type}; clopt requires tensors of static "
                 "shapes.",
             )
     if len(function.body.blocks) != 1:

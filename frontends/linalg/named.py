@@ -1,4 +1,4 @@
-"""Named operations of `linalg` that xDSL lacks: a row of `_ROWS` each."""
+"""Named operations of `linalg` that xDSL lacks, each an entry of a table below."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from xdsl.irdl import irdl_op_definition, prop_def
 from xdsl.parser import Parser
 
 Combine = tuple[type[Operation], type[Operation]]
-"""The operation that a reduction combines with, for floats and for integers."""
+"""The combining operation of a reduction, for floats and for integers."""
 
 _SUM: Combine = (arith.AddfOp, arith.AddiOp)
 _MAX: Combine = (arith.MaximumfOp, arith.MaxSIOp)
@@ -27,16 +27,16 @@ _MIN: Combine = (arith.MinimumfOp, arith.MinSIOp)
 
 
 class SpelledOp(NamedOperation):
-    """An operation whose maps are spelled as in Einstein's notation: `m k, k n -> m n`.
+    """An operation with maps in Einstein notation: `m k, k n -> m n`.
 
-    `h:i` is a window: place h times a stride plus tap i times a dilation.
+    `h:i` is a window axis: position h times a stride plus tap i times a dilation.
     """
 
     PRINT_ATTRS_IN_FRONT: ClassVar[bool] = True
     SPELLING: ClassVar[str]
     COMBINE: ClassVar[Combine] = _SUM
     IS_PRODUCT: ClassVar[bool] = True
-    """Whether it combines products of both inputs, or elements of the first."""
+    """Whether it reduces products of both inputs, or elements of the first."""
 
     @classmethod
     def get_hidden_region(cls, inputs: Sequence[SSAValue], outputs: Sequence[SSAValue]) -> Region:
@@ -56,7 +56,7 @@ class SpelledOp(NamedOperation):
 
     @property
     def window(self) -> tuple[Sequence[int], Sequence[int]]:
-        """The strides and dilations of windows."""
+        """Return the strides and dilations of the window axes."""
         return (), ()
 
     def get_default_indexing_maps(self) -> Sequence[AffineMap]:
@@ -87,7 +87,7 @@ class SpelledOp(NamedOperation):
 
 
 class SpelledWindowOp(SpelledOp):
-    """A convolution or pool, which has strides and dilations."""
+    """A convolution or pooling, which has strides and dilations."""
 
     strides = prop_def(DenseIntElementsAttr)
     dilations = prop_def(DenseIntElementsAttr)
@@ -99,18 +99,18 @@ class SpelledWindowOp(SpelledOp):
 
 
 def _loops(spelling: str) -> list[str]:
-    """The names of loops: those of the result first."""
+    """Return the names of the loops, those of the result first."""
     inputs, _, output = spelling.partition("->")
     return list(dict.fromkeys([*output.split(), *re.findall(r"\w+", inputs)]))
 
 
 def _numbered(words: Sequence[str]) -> list[tuple[int, str]]:
-    """The words, each with the number of windows before it."""
+    """Return the words, each with the number of window axes before it."""
     return [(sum(":" in other for other in words[:i]), word) for i, word in enumerate(words)]
 
 
 def _extended(value: SSAValue, to: Attribute) -> SSAValue:
-    """A factor in the type of the sum."""
+    """Return a factor extended to the type of the sum."""
     if value.type == to:
         return value
     make = arith.ExtFOp if isinstance(to, AnyFloat) else arith.ExtSIOp
@@ -163,14 +163,14 @@ _POOLS: dict[str, tuple[str, Combine]] = {
 def _define(
     base: type[SpelledOp], name: str, spelling: str, combine: Combine = _SUM, product: bool = True
 ) -> type[SpelledOp]:
-    """The class of the operation `linalg.name`."""
+    """Define the class of the operation `linalg.name`."""
     made = irdl_op_definition(type(f"{name}_op", (base,), {"name": f"linalg.{name}"}))
     made.SPELLING, made.COMBINE, made.IS_PRODUCT = spelling, combine, product
     return made
 
 
 class _Parser:
-    """A parser that reads several result types, in parentheses."""
+    """A parser that also accepts several result types in parentheses."""
 
     def __init__(self, parser: Parser):
         self._parser = parser
@@ -181,7 +181,7 @@ class _Parser:
     def parse_comma_separated_list(
         self, delimiter: Any, parse: Callable[[], Any], context: str = ""
     ) -> list[Any]:
-        """Read a list; one of types may stand in parentheses."""
+        """Parse a list; a list of types may be in parentheses."""
         if parse == self._parser.parse_attribute:
             inside = Parser.Delimiter.PAREN
             types = self._parser.parse_optional_comma_separated_list(inside, parse)
@@ -191,7 +191,7 @@ class _Parser:
 
 
 class MultiResultGenericOp(ops.GenericOp):
-    """xDSL's operation, which cannot read more than one result."""
+    """xDSL's linalg.generic, extended to parse more than one result type."""
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -214,8 +214,8 @@ LINALG = Dialect(
     [*(op for op in Linalg.operations if op.name not in _names), *_OURS],
     [*Linalg.attributes],
 )
-"""xDSL's dialect with more of MLIR's named operations, and with its mistakes mended.
+"""xDSL's linalg dialect with more of MLIR's named operations, and two fixes.
 
-xDSL 0.74 reads no `linalg.generic` of several results, and its maximum over windows has the window
-in place of the maximum so far.
+xDSL 0.74 cannot parse a `linalg.generic` with several results, and the body of its max pooling
+combines with the window operand instead of the accumulator.
 """

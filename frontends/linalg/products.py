@@ -1,4 +1,4 @@
-"""The factors of products."""
+"""Conversion of the factors of integer and float products."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ..builder import Builder
 def converted(
     builder: Builder, left: SSAValue, right: SSAValue, to: Attribute
 ) -> tuple[SSAValue, SSAValue]:
-    """The factors in the type of their sums; bytes stay, as nn adds up their products as i32."""
+    """Cast factors to the type of their sum, except bytes: nn sums their products in i32."""
     types = [tensor_type(value).element_type for value in (left, right)]
     if all(is_integer(type) and numpy_dtype(type).itemsize == 1 for type in types):
         return left, right

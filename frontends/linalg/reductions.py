@@ -1,4 +1,4 @@
-"""Reductions and pools."""
+"""Reductions and poolings."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _COMBINE = {"sum": "add", "prod": "mul", "max": "max", "min": "min"}
 def reduce(
     builder: Builder, op: Structured, fold: Fold, view_of: Mapping[SSAValue, TensorView]
 ) -> TensorView:
-    """The elements of the term, folded over the loops that the result lacks."""
+    """Import a reduction of the term over the loops that the result lacks."""
     operands = {
         argument: read.operand
         for argument, read in zip(op.arguments, op.inputs, strict=True)
@@ -43,7 +43,7 @@ def reduce(
 
 
 def combined(builder: Builder, kind: str, result: TensorView, start: TensorView) -> TensorView:
-    """The result of a reduction that starts from `start`."""
+    """Combine a result with the initial value `start` of its reduction."""
     if _is_neutral(builder, kind, start):
         return result
     loops = tuple(range(len(result.shape)))
@@ -54,7 +54,7 @@ def combined(builder: Builder, kind: str, result: TensorView, start: TensorView)
 
 
 def _is_neutral(builder: Builder, kind: str, start: TensorView) -> bool:
-    """Whether a reduction of this kind may start from nothing in place of a tensor."""
+    """Return whether `start` is the neutral element of a reduction."""
     array = one_number(builder, start)
     if array is None:
         return False
@@ -68,13 +68,13 @@ def _is_neutral(builder: Builder, kind: str, start: TensorView) -> bool:
 
 
 def pool(builder: Builder, op: Structured, fold: Fold) -> TensorView:
-    """A maximum or sum over windows. Raises NotNamedError for any other reduction."""
+    """Import a maximum or sum over windows; raise NotNamedError for any other reduction."""
     image, (output,) = op.inputs[0], op.outputs
     if fold.term is not op.arguments[0] or fold.kind not in ("max", "sum"):
         raise NotNamedError
     found = swapped(windows_of(image), op.reduced_loops)
     windows = [w for w in found if isinstance(w, WindowAxis)]
-    # Each window's axis counts as walked by the loop over its places.
+    # The loop over the window positions stands for the window's axis.
     walked = [w.place if isinstance(w, WindowAxis) else w for w in found]
     taps = {w.kernel for w in windows if w.kernel is not None}
     if taps != set(op.reduced_loops) or set(walked) != set(op.written_loops):
@@ -107,7 +107,7 @@ def pool(builder: Builder, op: Structured, fold: Fold) -> TensorView:
 
 
 def _batch_and_channels(outer: Sequence[int]) -> tuple[int, int]:
-    """Axes that no window walks, as the two first axes of a pool."""
+    """Return the sizes of the axes without windows as batch and channels of a pooling."""
     if len(outer) < 2:
         return 1, prod(outer)
     return outer[0], prod(outer[1:])

@@ -31,7 +31,7 @@ Handler = Callable[[Builder, Operation, Values], SSAValue]
 
 
 def element_of(type: Attribute) -> Attribute:
-    """The element type of nn for a scalar or tensor type: an index is an i64."""
+    """Return the nn element type of a scalar or tensor type; an index is an i64."""
     if isinstance(type, TensorType):
         type = cast("TensorType[Attribute]", type).element_type
     return i64 if isinstance(type, IndexType) else type
@@ -77,12 +77,12 @@ def _cast_to_unsigned(b: Builder, op: Operation, x: Values) -> SSAValue:
 
 def _cast_signed(b: Builder, op: Operation, x: Values) -> SSAValue:
     wide = _cast(b, op, x)
-    # A boolean is one bit, which is the sign: true is -1.
+    # i1 is signed here: true is -1.
     return b.unary("neg", wide) if tensor_type(x[0]).element_type == i1 else wide
 
 
 def _of_numbers(kind: str) -> Handler:
-    """The extreme of two numbers; where one is NaN, the other."""
+    """Return the handler of maxnum or minnum: if one operand is NaN, the result is the other."""
 
     def handler(b: Builder, op: Operation, x: Values) -> SSAValue:
         first, second = x
@@ -101,7 +101,7 @@ def _fpowi(b: Builder, op: Operation, x: Values) -> SSAValue:
 
 
 _COMPARE_INTEGERS = ("eq", "ne", "lt", "le", "gt", "ge", "lt", "le", "gt", "ge")
-"""By the number of the predicate of `arith.cmpi`; the last four are unsigned."""
+"""By the number of the `arith.cmpi` predicate; the last four are unsigned."""
 
 _FIRST_UNSIGNED = 6
 
@@ -120,7 +120,7 @@ _NEGATED = {"lt": "ge", "le": "gt", "gt": "le", "ge": "lt", "eq": "ne", "ne": "e
 
 @dataclass(frozen=True)
 class FloatPredicate:
-    """A comparison of `arith.cmpf`: its kind, and the answer where an operand is NaN."""
+    """A comparison of `arith.cmpf`: its kind, and the result if an operand is NaN."""
 
     kind: str
     of_nan: bool
@@ -141,7 +141,7 @@ _FLOAT_PREDICATES: dict[int, FloatPredicate] = {
 
 
 def float_predicate(op: arith.CmpfOp) -> FloatPredicate | None:
-    """The predicate of a float comparison; None for those that ask for order or are constant."""
+    """Return the predicate of a float comparison, or None for ord, uno, one, ueq and constants."""
     return _FLOAT_PREDICATES.get(op.predicate.value.data)
 
 
@@ -169,10 +169,10 @@ def _select(b: Builder, op: Operation, x: Values) -> SSAValue:
 
 
 def _bound(b: Builder, op: arith.SelectOp, first: SSAValue, second: SSAValue) -> SSAValue | None:
-    """The maximum or minimum with a number that a select of a comparison computes.
+    """Return the maximum or minimum with a number that a select of a comparison computes, or None.
 
-    It is NaN for NaN, as clamps are in the languages that these texts come from; compilers spell
-    them with either answer.
+    The result is NaN for NaN, as clamp is defined in the source languages; compilers emit selects
+    that differ in this case.
     """
     test = op.cond.owner
     if not isinstance(test, arith.CmpfOp) or (predicate := float_predicate(test)) is None:
@@ -197,7 +197,7 @@ def _constant(b: Builder, op: Operation, x: Values) -> SSAValue:
 
 
 def constant_array(op: arith.ConstantOp) -> Array:
-    """The array of a constant. Raises NotNamedError for one whose elements were left out."""
+    """Return the array of a constant; raise NotNamedError if its elements were elided."""
     value, element = op.value, element_of(op.result.type)
     match value:
         case IntegerAttr() | FloatAttr():
@@ -271,11 +271,11 @@ HANDLERS: dict[type[Operation], Handler] = {
     math.PowFOp: _binary("pow"),
     math.FPowIOp: _fpowi,
 }
-"""Per scalar operation, the nn operation that applies it to each element."""
+"""Scalar operation to the nn operation that applies it to each element."""
 
 
 def compute(b: Builder, op: Operation, operands: Values) -> SSAValue:
-    """The result of a scalar operation, for each element of the operands."""
+    """Apply a scalar operation to each element of the operands."""
     handler = HANDLERS.get(type(op))
     if handler is None:
         raise NotNamedError

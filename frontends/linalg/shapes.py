@@ -16,7 +16,7 @@ from .views import Dilated, NotNamedError, Operand, TensorView, aligned, dense, 
 def reshape(
     builder: Builder, view: TensorView, groups: Sequence[tuple[range, range]], shape: Sequence[int]
 ) -> TensorView:
-    """A tensor with the axes of each first range of a pair in place of those of the second."""
+    """Reshape a tensor; each pair in `groups` maps a range of old axes to a range of new ones."""
     axes: list[int | None] = [None] * len(shape)
     value = view.value
     for old, new in groups:
@@ -40,7 +40,7 @@ def extract_slice(
     steps: Sequence[int],
     shape: Sequence[int],
 ) -> TensorView:
-    """A part of a tensor, without some of the axes of one element if `shape` lacks them."""
+    """Slice a tensor, and drop axes of one element that `shape` lacks."""
     value = view.value
     rank = len(shape_of(value))
     low, step, size = [0] * rank, [1] * rank, [*shape_of(value)]
@@ -54,7 +54,7 @@ def extract_slice(
 
 
 def _kept(sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
-    """The axes that are left when axes of one element are dropped to get `shape`."""
+    """Return the axes that remain when axes of one element are dropped to get `shape`."""
     kept: list[int] = []
     for axis, size in enumerate(sizes):
         rest = len(sizes) - axis
@@ -67,7 +67,7 @@ def _kept(sizes: Sequence[int], shape: Sequence[int]) -> list[int]:
 def pad(
     builder: Builder, view: TensorView, low: Sequence[int], high: Sequence[int], value: float
 ) -> TensorView:
-    """A tensor with more elements of one value before and after each axis."""
+    """Pad a tensor with `value` by `low` elements before and `high` after each axis."""
     shape = tuple(n + a + b for n, a, b in zip(view.shape, low, high, strict=True))
     padded = [axis for axis in range(len(shape)) if low[axis] or high[axis]]
     if any(view.axes[axis] is None for axis in padded):
@@ -83,7 +83,7 @@ def pad(
 
 
 def concat(builder: Builder, views: Sequence[TensorView], axis: int) -> TensorView:
-    """Tensors one after another along an axis, in the order of axes of the largest."""
+    """Concatenate tensors along an axis, in the axis order of the largest."""
     shape = [*views[0].shape]
     shape[axis] = sum(view.shape[axis] for view in views)
     loops = tuple(range(len(shape)))
@@ -115,7 +115,7 @@ def insert_slice(
     sizes: Sequence[int],
     steps: Sequence[int],
 ) -> TensorView:
-    """A tensor with a part of it replaced. Raises NotNamedError where the part is no box of it."""
+    """Replace a slice of a tensor; raise NotNamedError if nn cannot express it."""
     kept = _kept(sizes, part.shape)
     axes: list[int | None] = [None] * len(sizes)
     for position, axis in enumerate(kept):
@@ -152,12 +152,12 @@ def _dilate(
     starts: Sequence[int],
     steps: Sequence[int],
 ) -> TensorView:
-    """A tensor of zeros with the elements of a part at a distance of `steps`."""
+    """Return a tensor of zeros that contains the elements of `part` spaced by `steps`."""
     zero = one_number(builder, into)
     if zero is None or zero != 0:
         raise NotNamedError
     value, shape = dense(builder, part), part.shape
-    # The elements are the first ones of cells, each as large as a step.
+    # Each element is the first of a cell that is as large as a step.
     cells = [n for size in shape for n in (size, 1)]
     high = [n for step in steps for n in (0, step - 1)]
     value = builder.add(PadOp(builder.reshape(value, cells), [0] * len(cells), high))

@@ -1,9 +1,9 @@
 """Tensors of a linalg function as views of nn values.
 
-Transposes and broadcasts cost nothing in linalg: they are maps of the operation that reads. The
-importer keeps them out of the network in the same way. It notes of each tensor which axis of an nn
-value each of its axes is, and transposes the value only where an nn operation wants another order.
-So a network of NHWC convolutions becomes one of NCHW convolutions with a transpose at either end.
+In linalg, transposes and broadcasts are free: they are indexing maps of the operation that reads.
+The importer also keeps them out of the network. For each tensor it records which axis of an nn
+value each of its axes is, and transposes the value only if an nn operation needs another order.
+A network of NHWC convolutions thus becomes NCHW convolutions with a transpose at either end.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ from ..builder import Builder
 
 
 class NotNamedError(Exception):
-    """No named nn operation computes this; `nn.generic` does."""
+    """Raised when no named nn operation computes an operation, so that `nn.generic` has to."""
 
 
 @dataclass(frozen=True)
 class Dilated:
-    """A tensor whose elements lie `steps` apart in another one, from `starts` on."""
+    """A tensor whose elements are spread in a larger one, `steps` apart from `starts` on."""
 
     part: TensorView
     starts: tuple[int, ...]
@@ -35,7 +35,7 @@ class Dilated:
 
 @dataclass(frozen=True)
 class TensorView:
-    """A tensor of `shape`; its axis i is axis `axes[i]` of `value`, or repeats it if that is None.
+    """A tensor of `shape`: axis i is axis `axes[i]` of `value`, or a broadcast if that is None.
 
     Axes of the value that the tensor does not name have one element.
     """
@@ -44,26 +44,26 @@ class TensorView:
     shape: tuple[int, ...]
     axes: tuple[int | None, ...]
     dilated: Dilated | None = None
-    """The tensor of whose elements this one consists, with zeros between and around them."""
+    """The source if this tensor spreads its elements, with zeros between and around them."""
 
     @classmethod
     def of(cls, value: SSAValue) -> TensorView:
-        """The view of a whole value."""
+        """Return the view of a whole value."""
         shape = shape_of(value)
         return cls(value, shape, tuple(range(len(shape))))
 
     @classmethod
     def splat(cls, value: SSAValue, shape: Sequence[int]) -> TensorView:
-        """A tensor whose elements are all the one element of `value`."""
+        """Return a tensor that repeats the one element of `value`."""
         return cls(value, tuple(shape), (None,) * len(shape))
 
     @property
     def element_type(self) -> Attribute:
-        """The type of the elements."""
+        """Return the type of the elements."""
         return tensor_type(self.value).element_type
 
     def at(self, axes: Sequence[int | None], shape: Sequence[int]) -> TensorView:
-        """The tensor of `shape` whose axes are those of this one; None repeats it."""
+        """Return a tensor with the given axes of this one; None broadcasts."""
         return TensorView(
             self.value, tuple(shape), tuple(None if i is None else self.axes[i] for i in axes)
         )
@@ -71,14 +71,14 @@ class TensorView:
 
 @dataclass(frozen=True)
 class Operand:
-    """A tensor and the loops that index its axes; None for an axis of one element."""
+    """A tensor and the loop that indexes each axis; None for an axis of one element."""
 
     view: TensorView
     loops: tuple[int | None, ...]
 
     @classmethod
     def of(cls, view: TensorView, indices: Sequence[AffineExpr]) -> Operand:
-        """The operand of an indexing map. Raises NotNamedError for an index that is no loop."""
+        """Return the operand of an indexing map; raise NotNamedError if an index is not a loop."""
         loops: list[int | None] = []
         for index, size in zip(indices, view.shape, strict=True):
             if isinstance(index, AffineDimExpr):
@@ -93,18 +93,18 @@ class Operand:
         return cls(view, tuple(loops))
 
     def places(self) -> dict[int, int]:
-        """The axis of the value that each loop walks; loops that repeat it are left out."""
+        """Return the axis of the value that each loop walks, without loops that broadcast it."""
         axes = zip(self.loops, self.view.axes, strict=True)
         return {loop: axis for loop, axis in axes if loop is not None and axis is not None}
 
     def frame(self) -> list[int | None]:
-        """The loop that walks each axis of the value."""
+        """Return the loop that walks each axis of the value."""
         loops = {axis: loop for loop, axis in self.places().items()}
         return [loops.get(axis) for axis in range(len(shape_of(self.view.value)))]
 
 
 def static_shape(type: Attribute) -> tuple[int, ...] | None:
-    """The shape of a tensor type; None for other types and for open dimensions."""
+    """Return the shape of a tensor type, or None for other types and dynamic shapes."""
     if not isinstance(type, TensorType):
         return None
     shape = cast("TensorType[Attribute]", type).get_shape()
@@ -112,12 +112,12 @@ def static_shape(type: Attribute) -> tuple[int, ...] | None:
 
 
 def has_open_shape(type: Attribute) -> bool:
-    """Whether a type is that of tensors with dimensions that are not known."""
+    """Return whether a type is a tensor with dynamic dimensions."""
     return isinstance(type, TensorType) and static_shape(cast(Attribute, type)) is None
 
 
 def one_number(builder: Builder, view: TensorView) -> Array | None:
-    """The number that all elements are known to equal, as an array of rank 0; else None."""
+    """Return the number that all elements are known to equal, as an array of rank 0, or None."""
     array = builder.known(view.value)
     if array is None or not array.size:
         return None
@@ -126,7 +126,7 @@ def one_number(builder: Builder, view: TensorView) -> Array | None:
 
 
 def ordered(builder: Builder, operand: Operand, order: Sequence[int], lead: int = 1) -> SSAValue:
-    """The value with one axis for each loop of `order`, after at most `lead` of one element."""
+    """Return the value with one axis per loop of `order`, after at most `lead` unit axes."""
     places, value = operand.places(), operand.view.value
     moved = [places[loop] for loop in order if loop in places]
     value = in_order(builder, value, moved, lead)
@@ -138,9 +138,9 @@ def ordered(builder: Builder, operand: Operand, order: Sequence[int], lead: int 
 
 
 def in_order(builder: Builder, value: SSAValue, axes: Sequence[int], lead: int) -> SSAValue:
-    """A value with its axes in another order, after at most `lead` of the others.
+    """Transpose `axes` of a value, all others of size 1, after at most `lead` of the others.
 
-    The others have one element. They go before the transpose, which may then meet another one.
+    Unit axes are dropped before the transpose, so that it can cancel against another transpose.
     """
     shape = shape_of(value)
     rest = [axis for axis in range(len(shape)) if axis not in axes]
@@ -151,18 +151,18 @@ def in_order(builder: Builder, value: SSAValue, axes: Sequence[int], lead: int) 
 
 
 def exactly(builder: Builder, operand: Operand, order: Sequence[int]) -> SSAValue:
-    """The value with exactly one axis for each loop of `order`."""
+    """Return the value with exactly one axis per loop of `order`."""
     return ordered(builder, operand, order, 0)
 
 
 def dense(builder: Builder, view: TensorView) -> SSAValue:
-    """The nn value that a tensor is, its axes in order."""
+    """Return a tensor as an nn value with its axes in order."""
     loops = tuple(range(len(view.shape)))
     return exactly(builder, Operand(view, loops), loops)
 
 
 def aligned(builder: Builder, operand: Operand, frame: Sequence[int | None]) -> SSAValue:
-    """The value with its axes in the order of `frame`, so that it broadcasts with others there."""
+    """Return the value with its axes in the order of `frame`, ready to broadcast."""
     places, value = operand.places(), operand.view.value
     shape = shape_of(value)
     moved = [places[loop] for loop in frame if loop is not None and loop in places]
@@ -181,7 +181,7 @@ def aligned(builder: Builder, operand: Operand, frame: Sequence[int | None]) -> 
 def in_frame(
     value: SSAValue, frame: Sequence[int | None], loops: Sequence[int | None], shape: Sequence[int]
 ) -> TensorView:
-    """The tensor that `loops` index in a value whose axes are the last ones of `frame`."""
+    """Return the tensor that `loops` index in a value whose axes are the last ones of `frame`."""
     sizes = shape_of(value)
     missing = len(frame) - len(sizes)
     axes: list[int | None] = []

@@ -1,4 +1,4 @@
-"""Indices of windows: `place * stride + tap * dilation`."""
+"""Window indices: `position * stride + tap * dilation`."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ from .views import NotNamedError
 
 @dataclass(frozen=True)
 class WindowAxis:
-    """An axis of an image that windows walk."""
+    """An axis of an image that is indexed by windows."""
 
     place: int
-    """The loop over the places of the window."""
+    """The loop over the positions of the window."""
     stride: int
     kernel: int | None
-    """The loop over the taps; None if there is one."""
+    """The loop over the taps; None if there is one tap."""
     dilation: int
 
 
 def windows_of(image: Read) -> list[WindowAxis | int]:
-    """For each axis of an image its window, or the loop that walks it.
+    """Return the window of each axis of an image, or the loop that indexes it.
 
-    Of the two loops of a window the first one in the text is over the places.
+    The first of the two loops of a window in the text is taken as the loop over positions.
     """
     return [_window(index) for index in image.index]
 
@@ -55,7 +55,7 @@ def _window(index: AffineExpr) -> WindowAxis | int:
 
 
 def _terms(index: AffineExpr) -> list[tuple[int, int]]:
-    """The loops of a sum with their factors. Raises NotNamedError for anything else."""
+    """Return the loops of a sum with their factors; raise NotNamedError for other expressions."""
     match index:
         case AffineDimExpr():
             return [(index.position, 1)]
@@ -70,7 +70,7 @@ def _terms(index: AffineExpr) -> list[tuple[int, int]]:
 
 
 def swapped(windows: Sequence[WindowAxis | int], kernels: Sequence[int]) -> list[WindowAxis | int]:
-    """The windows, with the two loops exchanged where the first is one of `kernels`."""
+    """Return the windows with position and tap exchanged where the position is in `kernels`."""
     return [
         WindowAxis(w.kernel, w.dilation, w.place, w.stride)
         if isinstance(w, WindowAxis) and w.kernel is not None and w.place in kernels
@@ -82,7 +82,7 @@ def swapped(windows: Sequence[WindowAxis | int], kernels: Sequence[int]) -> list
 def cropped(
     builder: Builder, image: SSAValue, windows: Sequence[WindowAxis], extents: Sequence[int]
 ) -> SSAValue:
-    """An image [N, C, D1..] without the elements at its end, where nn would put more windows."""
+    """Crop the end of an image [N, C, D1..] where nn would fit more windows."""
     sizes = list(shape_of(image))
     first = len(sizes) - len(windows)
     for axis, window in enumerate(windows, first):

@@ -1,4 +1,4 @@
-"""ONNX models to the nn dialect; the only package of clopt that imports onnx."""
+"""Importer of ONNX models to the nn dialect; the only package of clopt that imports onnx."""
 
 from .importer import import_onnx
 

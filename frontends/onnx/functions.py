@@ -1,4 +1,4 @@
-"""Operators defined by other operators: their bodies, ready to be inlined."""
+"""Operators that ONNX defines by functions, and the bodies to inline for them."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from ..builder import dtype_of_value
 from .tensors import onnx_type
 
 _LARGEST_OPSET = 2**31 - 1
-"""onnx takes an opset as a C int."""
+"""onnx reads an opset version into a C int."""
 
 
 class FunctionSchema(Protocol):
-    """The members of OpSchema that onnx's type stubs leave out."""
+    """Members of OpSchema that the type stubs of onnx omit."""
 
     has_function: bool
     has_context_dependent_function: bool
@@ -29,18 +29,18 @@ class FunctionSchema(Protocol):
     context_dependent_function_opset_versions: Sequence[int]
 
     def get_function_with_opset_version(self, version: int) -> bytes:
-        """The serialised body."""
+        """Return the serialised body."""
         ...
 
     def get_context_dependent_function_with_opset_version(
         self, version: int, node: bytes, types: Sequence[bytes]
     ) -> bytes:
-        """The serialised body for a node and the types of its inputs."""
+        """Return the serialised body for a node and the types of its inputs."""
         ...
 
 
 def schema_of(domain: str, op_type: str, opset: int) -> OpSchema | None:
-    """ONNX's own description of an operator as of an opset, or None."""
+    """Return the ONNX schema of an operator as of an opset, or None."""
     if not 0 < opset <= _LARGEST_OPSET:
         return None
     try:
@@ -50,7 +50,7 @@ def schema_of(domain: str, op_type: str, opset: int) -> OpSchema | None:
 
 
 def _function_opset(schema: OpSchema, opset: int) -> int | None:
-    """The opset of the newest definition by a function, or None when there is none."""
+    """Return the opset of the newest definition by a function, or None if there is none."""
     source = cast(FunctionSchema, schema)
     if source.has_function:
         known = source.function_opset_versions
@@ -62,14 +62,14 @@ def _function_opset(schema: OpSchema, opset: int) -> int | None:
 
 
 def is_defined(schema: OpSchema, opset: int) -> bool:
-    """Whether ONNX defines an operator by a function."""
+    """Return whether ONNX defines an operator by a function."""
     return _function_opset(schema, opset) is not None
 
 
 def definition(
     schema: OpSchema, node: NodeProto, inputs: Sequence[SSAValue | None], opset: int
 ) -> FunctionProto | None:
-    """The function by which ONNX defines an operator, or None when it is primitive."""
+    """Return the function by which ONNX defines an operator, or None if it is primitive."""
     source = cast(FunctionSchema, schema)
     version = _function_opset(schema, opset)
     if version is None:
@@ -93,7 +93,7 @@ def definition(
 
 
 def bind_attributes(function: FunctionProto, node: NodeProto) -> Sequence[NodeProto]:
-    """The function's nodes with references to its attributes replaced by the call's values."""
+    """Return the function's nodes with attribute references replaced by the values of the call."""
     values = {attribute.name: attribute for attribute in function.attribute_proto}
     values.update((attribute.name, attribute) for attribute in node.attribute)
     return [_bind_node(inner, values) for inner in function.node]

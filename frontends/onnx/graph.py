@@ -1,4 +1,4 @@
-"""Walking a graph: names to values, nodes to importers, control flow and functions in place."""
+"""Import of a graph: resolves names, dispatches nodes, inlines functions and control flow."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .order import execution_order, read_names
 from .tensors import read_tensor
 
 MAX_FUNCTION_DEPTH = 32
-"""Calls nested deeper than this are taken for a recursion, which ONNX forbids."""
+"""Calls nested deeper than this are treated as recursion, which ONNX forbids."""
 
 
 class ValueScope:
-    """The values of a graph by name; a subgraph sees its surrounding graph's."""
+    """The values of a graph by name; a subgraph also sees the values of the enclosing graph."""
 
     def __init__(self, outer: ValueScope | None = None):
         self.values: dict[str, SSAValue] = {}
@@ -34,13 +34,13 @@ class ValueScope:
         self._outer = outer
 
     def add_initializers(self, graph: GraphProto) -> None:
-        """Make the graph's constants known; each is read when a node first uses it."""
+        """Register the constants of a graph; each is read when a node first uses it."""
         if graph.sparse_initializer:
             raise CloptError("the model has sparse initialisers, which are not supported.")
         self.initializers.update((tensor.name, tensor) for tensor in graph.initializer)
 
     def find(self, name: str, builder: Builder, folder: Path | None) -> SSAValue | None:
-        """The value of a name, or None."""
+        """Return the value of a name, or None if no enclosing graph defines it."""
         if name in self.values:
             return self.values[name]
         if name in self.initializers:
@@ -50,27 +50,28 @@ class ValueScope:
         return self._outer.find(name, builder, folder) if self._outer else None
 
     def own_names(self) -> set[str]:
-        """The names this graph itself defines before its first node."""
+        """Return the names that this graph defines before its first node."""
         return {*self.values, *self.initializers}
 
 
 _MOST_SHOWN = 100
-"""The most nodes that a refusal lists."""
+"""Nodes that an error lists at most."""
 
-_DATA_SIZED = ": the size of its result depends on values of the run; "
+_DATA_SIZED = ": the size of its result depends on run-time values; "
 _HINTS = {
     "NonMaxSuppression": f"{_DATA_SIZED}cut the model before it (onnx.utils.extract_model) "
     "and suppress boxes on the host",
-    "Unique": f"{_DATA_SIZED}cut the model before it and go on on the host",
+    "Unique": f"{_DATA_SIZED}cut the model before it and continue on the host",
 }
-"""What to do about operators that many networks have."""
+"""Remedies for unsupported operators that many networks contain."""
 
 _SINGLE_PRECISION = ("Attention",)
-"""Operators whose definition is a chain of operations that each would round a half result again."""
+"""Operators computed in f32: each step of their definition would round an f16 result again.
+"""
 
 
 class NodeImporter:
-    """Imports nodes of one set of opsets; a function's body gets an importer of its own."""
+    """Importer of the nodes of one set of opsets; each inlined function gets its own."""
 
     def __init__(
         self,
@@ -89,9 +90,9 @@ class NodeImporter:
         self._depth = depth
 
     def import_model(self, graph: GraphProto, scope: ValueScope) -> Sequence[SSAValue]:
-        """As `import_graph`, but a CloptError names every node that cannot be imported.
+        """Import a whole model; a CloptError lists every node that cannot be imported.
 
-        If a node reads a result of such a node, only its operator is checked.
+        A node that reads a result of such a node has only its operator checked.
         """
         names = [value.name for value in graph.output]
         refused: list[str] = []
@@ -112,7 +113,7 @@ class NodeImporter:
         return [self._find(name, scope, "an output") for name in names]
 
     def import_graph(self, graph: GraphProto, scope: ValueScope) -> Sequence[SSAValue]:
-        """Import what the graph's outputs need; the outputs."""
+        """Import the nodes that the graph's outputs depend on. Return the outputs."""
         return self._import_nodes(graph.node, scope, [value.name for value in graph.output])
 
     def _import_nodes(
@@ -125,7 +126,7 @@ class NodeImporter:
     def _find(self, name: str, scope: ValueScope, what: str) -> SSAValue:
         value = scope.find(name, self._builder, self._folder)
         if value is None:
-            raise CloptError(f"{what} is '{printable(name)}', which nothing in the graph computes.")
+            raise CloptError(f"{what} is '{printable(name)}', which no node of the graph computes.")
         return value
 
     def _name(self, node: NodeProto, index: int) -> str:
@@ -191,7 +192,7 @@ class NodeImporter:
         return results if wide is inputs else self._halved(results)
 
     def _check_operator(self, node: NodeProto, label: str) -> None:
-        """Refuse a node whose operator cannot be imported with any inputs."""
+        """Raise CloptError if the node's operator is unsupported whatever its inputs are."""
         domain = domain_of(node.domain)
         if (domain, node.op_type, node.overload) in self._functions:
             return
@@ -206,13 +207,13 @@ class NodeImporter:
         if schema is None:
             where = f"opset {opset}" + (f" of the domain '{printable(domain)}'" if domain else "")
             kind = printable(node.op_type)
-            raise CloptError(f"{label}: {where} has no operator {kind} that is known.")
+            raise CloptError(f"{label}: {where} has no operator {kind}.")
         if is_defined(schema, opset):
             return
         if (oldest := oldest_opset(domain, node.op_type)) is not None:
             raise CloptError(
-                f"{label}: {node.op_type} of opset {opset} is too old, opset {oldest} is the "
-                "oldest; convert the model with onnx.version_converter."
+                f"{label}: {node.op_type} of opset {opset} is too old; the oldest supported opset "
+                f"is {oldest}. Convert the model with onnx.version_converter."
             )
         hint = _HINTS.get(node.op_type, "")
         raise CloptError(f"{label}: the operator {node.op_type} is not supported{hint}.")
@@ -224,7 +225,7 @@ class NodeImporter:
         name: str,
         inputs: Sequence[SSAValue | None],
     ) -> Sequence[SSAValue | None]:
-        """Inline a function: its body in a scope of its own, with its own opsets."""
+        """Inline a function: import its body in a new scope with the function's opsets."""
         if self._depth == MAX_FUNCTION_DEPTH:
             raise CloptError(
                 f"node '{printable(name)}': the function {printable(function.name)} calls itself."
@@ -249,7 +250,7 @@ class NodeImporter:
         return [next(values) if used else None for _, used in pairs]
 
     def _widened(self, values: Sequence[SSAValue | None]) -> Sequence[SSAValue | None]:
-        """The values, halves as floats; the very same sequence where there are none."""
+        """Cast the f16 values to f32; return the same sequence if there are none."""
         if not any(v is not None and tensor_type(v).element_type == f16 for v in values):
             return values
         return [self._converted(value, f16, f32) for value in values]
@@ -267,7 +268,7 @@ class NodeImporter:
     def import_subgraph(
         self, graph: GraphProto, scope: ValueScope, inputs: Sequence[SSAValue], prefix: str
     ) -> Sequence[SSAValue]:
-        """Import a control flow body in place; it sees `scope`."""
+        """Import a control flow body in place; its names resolve in `scope`."""
         inner = ValueScope(scope)
         inner.add_initializers(graph)
         for parameter, value in zip(graph.input, inputs, strict=False):
@@ -279,7 +280,7 @@ class NodeImporter:
 
 
 class _Subgraphs:
-    """Imports the subgraphs of one node."""
+    """Importer of the subgraphs of one node."""
 
     def __init__(self, importer: NodeImporter, scope: ValueScope, name: str):
         self._importer = importer
@@ -291,7 +292,7 @@ class _Subgraphs:
 
 
 def _listed(refused: Sequence[str]) -> str:
-    """A report of the refused nodes, with one line for each if there are several."""
+    """Return one message for all refused nodes, with a line for each if there are several."""
     if len(refused) == 1:
         return refused[0]
     shown = [*refused[:_MOST_SHOWN]]
@@ -303,11 +304,11 @@ def _listed(refused: Sequence[str]) -> str:
 def _check_arity(least: int, most: int, inputs: Sequence[SSAValue | None], label: str) -> None:
     if not least <= len(inputs) <= most:
         expected = str(least) if least == most else f"{least} to {most}"
-        raise CloptError(f"{label}: has {len(inputs)} inputs, the operator takes {expected}.")
+        raise CloptError(f"{label}: has {len(inputs)} inputs; expected {expected}.")
 
 
 def _drop_absent(node: NodeProto, absent: set[str]) -> NodeProto:
-    """The node with inputs that name an absent function parameter left empty."""
+    """Return the node with every input that names an absent function parameter left empty."""
     if absent.isdisjoint(node.input):
         return node
     copy = NodeProto()

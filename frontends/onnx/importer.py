@@ -1,4 +1,4 @@
-"""From an ONNX model to a module of the nn dialect."""
+"""Import of an ONNX model as a module of the nn dialect."""
 
 from __future__ import annotations
 
@@ -26,10 +26,11 @@ def import_onnx(
     weights: Weights,
     dims: Mapping[str, int] | None = None,
 ) -> ModuleOp:
-    """Import a model as `func.func @main` in the nn dialect, all shapes static.
+    """Import a model as `func.func @main` in the nn dialect, with static shapes.
 
-    Large initialisers go to `weights`. `dims` binds symbolic dimensions by name; a dimension
-    without a name is called `input.axis`. Whatever cannot be imported exactly raises CloptError.
+    Large initialisers are stored in `weights`. `dims` binds symbolic dimensions by name; a
+    dimension without a name is called `input.axis`. Raises CloptError if any part of the model
+    cannot be imported exactly.
     """
     model = read_model(source)
     dims = dims or {}
@@ -99,13 +100,13 @@ def _check_dims(model: Model, dims: Mapping[str, int], inputs: Sequence[ValueInf
 
 @contextmanager
 def _empty_dimensions_named(dims: Mapping[str, int]) -> Generator[None]:
-    """Let errors of the body name the dimensions that are bound to 0, the likely cause."""
+    """Add the names of dimensions bound to 0, the likely cause, to errors raised in the body."""
     try:
         yield
     except CloptError as error:
         empty = " and ".join(f"'{printable(name)}'" for name, size in dims.items() if not size)
         if empty:
-            raise CloptError(f"with the size 0 for {empty} tensors are empty: {error}") from error
+            raise CloptError(f"with {empty} bound to 0, tensors are empty: {error}") from error
         raise
 
 

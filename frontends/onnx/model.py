@@ -1,4 +1,4 @@
-"""Reads a model file, and refuses one that is damaged or no ONNX model at all."""
+"""Reads ONNX model files and rejects damaged ones and files of other formats."""
 
 from __future__ import annotations
 
@@ -14,19 +14,19 @@ from ...errors import CloptError
 from ...messages.arguments import type_name
 
 FunctionKey = tuple[str, str, str]
-"""Domain, name and overload of a function that the model itself defines."""
+"""Domain, name and overload of a function defined by the model."""
 
 
 @dataclass(frozen=True)
 class Model:
-    """A model that could be read, with its opset checked."""
+    """A parsed model whose opset is supported."""
 
     name: str
     graph: GraphProto
     opsets: Mapping[str, int]
     functions: Mapping[FunctionKey, FunctionProto]
     folder: Path | None
-    """Where external data is looked for; None for a model that has no file."""
+    """Folder of the external data; None if the model was not read from a file."""
 
 
 def read_model(source: str | Path | bytes | ModelProto) -> Model:
@@ -49,7 +49,10 @@ def read_model(source: str | Path | bytes | ModelProto) -> Model:
 
 
 def _exported(source: object) -> str | Path | bytes | ModelProto:
-    """`source`, or the model in what `torch.onnx.export` returns; CloptError for anything else."""
+    """Return `source`, or the model inside a `torch.onnx.ONNXProgram`.
+
+    Raises CloptError for any other type.
+    """
     if isinstance(source, str | Path | bytes | ModelProto):
         return source
     proto: object = getattr(source, "model_proto", None)  # of torch.onnx.ONNXProgram
@@ -65,7 +68,7 @@ def _exported(source: object) -> str | Path | bytes | ModelProto:
 
 
 def _texts(graph: GraphProto | FunctionProto) -> Iterator[object]:
-    """Every name in a graph; protobuf hands one that is not UTF-8 out as bytes."""
+    """Yield every name in a graph; protobuf returns a name that is not UTF-8 as bytes."""
     for node in graph.node:
         yield from (node.name, node.op_type, node.domain, *node.input, *node.output)
         for attribute in node.attribute:
@@ -92,7 +95,7 @@ def _texts_of_tensor(tensor: TensorProto) -> Iterator[object]:
 
 
 def domain_of(domain: str) -> str:
-    """The domain, with the two spellings of ONNX's own made one."""
+    """Return the domain, with `ai.onnx` normalised to the empty string."""
     return "" if domain == "ai.onnx" else domain
 
 
@@ -119,13 +122,13 @@ def _opsets(model: ModelProto, name: str) -> Mapping[str, int]:
     newest = onnx.defs.onnx_opset_version()
     if "" not in opsets:
         if any(domain_of(node.domain) == "" for node in model.graph.node) or not opsets:
-            raise CloptError(f"{name} does not say which ONNX opset it uses (opset_import).")
+            raise CloptError(f"{name} declares no ONNX opset (opset_import).")
         return opsets
     if opsets[""] < 1:
         raise CloptError(f"{name} is damaged: it uses ONNX opset {opsets['']}; the first is 1.")
     if opsets[""] > newest:
         raise CloptError(
-            f"{name} uses ONNX opset {opsets['']}, the installed onnx knows {newest} at most; "
-            "install a newer onnx or export with an older opset."
+            f"{name} uses ONNX opset {opsets['']}, but the installed onnx supports at most "
+            f"{newest}; install a newer onnx or export with an older opset."
         )
     return opsets

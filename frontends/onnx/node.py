@@ -1,4 +1,4 @@
-"""A node as the importer of its operator sees it."""
+"""The view of a node that its importer works with: typed inputs, attributes and errors."""
 
 from __future__ import annotations
 
@@ -17,28 +17,28 @@ from ..builder import Builder
 from .tensors import dtype_of, read_tensor
 
 Results: TypeAlias = SSAValue | Sequence[SSAValue | None]
-"""One value for each output, in order; those that the node does not name may be missing."""
+"""The outputs in order; None, or a shorter list, for outputs that the node does not name."""
 
 Handler: TypeAlias = "Callable[[NodeContext], Results]"
-"""Imports one operator."""
+"""Importer of one operator."""
 
 Table: TypeAlias = Mapping[str, Mapping[int, Handler]]
-"""Operator name to the opsets at which its meaning changed; the highest <= the model's counts."""
+"""Operator name to handler by opset; the highest opset not above the model's applies."""
 
 
 class SubgraphImporter(Protocol):
-    """The surroundings in which the body of a control flow operator is imported."""
+    """Imports the bodies of a control flow operator."""
 
     def __call__(self, graph: GraphProto, inputs: Sequence[SSAValue]) -> Sequence[SSAValue]:
-        """Import a subgraph in place, its inputs bound to values; its outputs."""
+        """Import a subgraph in place with its inputs bound to values. Return its outputs."""
         ...
 
 
 class NodeContext:
-    """One node: its inputs as values, its attributes by type, and refusing by name.
+    """One node: its inputs as values, its attributes by type, and errors that name it.
 
-    Every attribute present must be read: `finish` refuses the node otherwise, so that nothing
-    a model says is dropped silently.
+    Importers must read every attribute present: `finish` rejects the node otherwise, so that no
+    attribute is silently ignored.
     """
 
     def __init__(
@@ -63,15 +63,15 @@ class NodeContext:
         self._unread = set(self._attributes)
 
     def refuse(self, sentence: str) -> NoReturn:
-        """Refuse the node; the sentence says what rule it breaks and what to do."""
+        """Raise CloptError; `sentence` says what the node violates and what to do."""
         raise CloptError(f"{self._label}: {sentence}")
 
     def dtype(self, data_type: int) -> np.dtype[Any]:
-        """The numpy type of an ONNX element type, refused by the node's name if unsupported."""
+        """Return the numpy type of an ONNX element type; raise CloptError if it is unsupported."""
         return dtype_of(data_type, f"{self._label}: its result")
 
     def finish(self) -> None:
-        """Refuse attributes that the importer did not read."""
+        """Raise CloptError if the importer did not read all attributes."""
         if self._unread:
             names = ", ".join(f"'{printable(name)}'" for name in sorted(self._unread))
             self.refuse(f"{self.op_type} of opset {self.opset} has no attribute {names}.")
@@ -79,26 +79,26 @@ class NodeContext:
     # Inputs and outputs
 
     def input(self, index: int) -> SSAValue:
-        """A required input."""
+        """Return a required input."""
         value = self.optional(index)
         if value is None:
             self.refuse(f"input {index} is missing.")
         return value
 
     def optional(self, index: int) -> SSAValue | None:
-        """An input that may be absent."""
+        """Return an optional input, or None."""
         return self.inputs[index] if index < len(self.inputs) else None
 
     def present(self) -> list[SSAValue]:
-        """All inputs of a variadic operator."""
+        """Return all inputs of a variadic operator."""
         return [self.input(i) for i in range(len(self.inputs))]
 
     def wants(self, index: int) -> bool:
-        """Whether the node names this output."""
+        """Return whether the node names this output."""
         return index < len(self._outputs) and self._outputs[index]
 
     def constant(self, index: int, what: str) -> Array:
-        """The array of an input that must be known at import; `what` names it."""
+        """Return the array of an input that must be known at import; `what` names it in errors."""
         array = self.builder.known(self.input(index))
         if array is None:
             self.refuse(
@@ -108,25 +108,25 @@ class NodeContext:
         return array
 
     def optional_constant(self, index: int, what: str) -> Array | None:
-        """As `constant`, for an input that may be absent."""
+        """Return the array of an optional input that must be known if present, or None."""
         return None if self.optional(index) is None else self.constant(index, what)
 
     def constant_ints(self, index: int, what: str) -> tuple[int, ...]:
-        """A constant input as integers."""
+        """Return the elements of a constant input of integers."""
         array = self.constant(index, what)
         if array.dtype.kind not in "iub":
             self.refuse(f"its {what} (input {index}) must be whole numbers, not {array.dtype}.")
         return tuple(array.reshape(-1).tolist())
 
     def constant_number(self, index: int, what: str) -> float | int | bool:
-        """A constant input as one number, which it must hold exactly."""
+        """Return the only element of a constant input."""
         array = self.constant(index, what)
         if array.size != 1:
             self.refuse(f"its {what} (input {index}) must be one number, not {array.size}.")
         return array.item()
 
     def constant_int(self, index: int, what: str, default: int | None = None) -> int:
-        """A constant input as one whole number; the default stands for an absent one."""
+        """Return the only element of a constant input as an int, or `default` if it is absent."""
         if default is not None and self.optional(index) is None:
             return default
         number = self.constant_number(index, what)
@@ -135,7 +135,7 @@ class NodeContext:
         return int(number)
 
     def check_rank(self, index: int, least: int, most: int | None = None) -> None:
-        """Refuse an input of another rank; without `most` the rank is `least` or higher."""
+        """Check that an input has a rank from `least` to `most`, or any rank from `least` on."""
         rank = self.rank(index)
         if rank < least or (most is not None and rank > most):
             wanted = str(least) if least == most else f"{least} or more"
@@ -143,71 +143,71 @@ class NodeContext:
             self.refuse(f"its input {index} must have the rank {wanted}, not {rank}.")
 
     def axis(self, axis: int, rank: int) -> int:
-        """An axis counted from the front; refuses one outside the rank."""
+        """Return `axis` counted from the front; raise CloptError if it is out of range."""
         if not -rank <= axis < rank:
             self.refuse(f"axis {axis} is outside a tensor of rank {rank}.")
         return axis + rank if axis < 0 else axis
 
     def rank(self, index: int = 0) -> int:
-        """The rank of an input."""
+        """Return the rank of an input."""
         return len(shape_of(self.input(index)))
 
     def shape(self, index: int = 0) -> tuple[int, ...]:
-        """The shape of an input."""
+        """Return the shape of an input."""
         return shape_of(self.input(index))
 
     # Attributes
 
     def integer(self, name: str, default: int | None = None) -> int:
-        """An integer attribute, required unless it has a default."""
+        """Return an integer attribute, which is required unless it has a default."""
         attribute = self._take(name, AttributeProto.INT, default is None)
         return attribute.i if attribute else default or 0
 
     def flag(self, name: str, default: bool = False) -> bool:
-        """An integer attribute that means a truth value."""
+        """Return an integer attribute as a bool."""
         return bool(self.integer(name, int(default)))
 
     def integers(self, name: str) -> tuple[int, ...] | None:
-        """A list of integers, or None when absent."""
+        """Return a list of integers, or None if it is absent."""
         attribute = self._take(name, AttributeProto.INTS)
         return tuple(attribute.ints) if attribute else None
 
     def real(self, name: str, default: float | None = None) -> float:
-        """A float attribute, required unless it has a default."""
+        """Return a float attribute, which is required unless it has a default."""
         attribute = self._take(name, AttributeProto.FLOAT, default is None)
         return attribute.f if attribute else default or 0.0
 
     def reals(self, name: str) -> tuple[float, ...] | None:
-        """A list of floats, or None when absent."""
+        """Return a list of floats, or None if it is absent."""
         attribute = self._take(name, AttributeProto.FLOATS)
         return tuple(attribute.floats) if attribute else None
 
     def text(self, name: str, default: str | None = None) -> str:
-        """A string attribute, required unless it has a default."""
+        """Return a string attribute, which is required unless it has a default."""
         attribute = self._take(name, AttributeProto.STRING, default is None)
         return self._decode(attribute.s) if attribute else default or ""
 
     def texts(self, name: str) -> tuple[str, ...] | None:
-        """A list of strings, or None when absent."""
+        """Return a list of strings, or None if it is absent."""
         attribute = self._take(name, AttributeProto.STRINGS)
         return tuple(self._decode(s) for s in attribute.strings) if attribute else None
 
     def tensor(self, name: str) -> Array | None:
-        """A tensor attribute, or None when absent."""
+        """Return a tensor attribute, or None if it is absent."""
         attribute = self._take(name, AttributeProto.TENSOR)
         return read_tensor(attribute.t, None) if attribute else None
 
     def graph(self, name: str) -> GraphProto:
-        """A required subgraph."""
+        """Return a required subgraph."""
         attribute = self._take(name, AttributeProto.GRAPH, True)
         return attribute.g if attribute else GraphProto()
 
     def has(self, name: str) -> bool:
-        """Whether an attribute is present; does not count as reading it."""
+        """Return whether an attribute is present, without marking it as read."""
         return name in self._attributes
 
     def choice(self, name: str, default: str, allowed: Sequence[str]) -> str:
-        """A string attribute out of a few."""
+        """Return a string attribute; raise CloptError unless its value is in `allowed`."""
         value = self.text(name, default)
         if value not in allowed:
             self.refuse(
@@ -232,8 +232,8 @@ class NodeContext:
             self.refuse(f"the attribute '{name}' has the wrong type.")
         return attribute
 
-    # Short forms
+    # Shorthand
 
     def add(self, op: NNOp) -> SSAValue:
-        """Append an operation of one result."""
+        """Append an operation with one result. Return the result."""
         return self.builder.add(op)

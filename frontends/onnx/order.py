@@ -1,4 +1,4 @@
-"""The order in which nodes are imported."""
+"""The order in which the nodes of a graph are imported."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from ...messages.printable import printable
 def execution_order(
     nodes: Sequence[NodeProto], outputs: Sequence[str], known: set[str]
 ) -> list[tuple[int, NodeProto]]:
-    """The nodes the outputs need, each after those it reads, with their index in the graph.
+    """Return the nodes that `outputs` depend on in topological order, with their indices.
 
-    A graph should be sorted; one that is not is sorted here. A name defined twice (`known` are
-    the inputs and constants) and a cycle are refused; names that nothing defines are left to
-    the importer to refuse.
+    Nodes keep the order of the graph if it is sorted, as ONNX requires. `known` are the names of
+    inputs and constants. Raises CloptError for a cycle and for a name defined twice. Undefined
+    names are ignored: the importer reports them.
     """
     producer: dict[str, int] = {}
     for index, node in enumerate(nodes):
@@ -46,7 +46,7 @@ def _visit(
     done: set[int],
     order: list[tuple[int, NodeProto]],
 ) -> None:
-    """Append `root` after everything it reads: depth first, without recursion."""
+    """Append `root` and its dependences to `order`: an iterative depth-first search."""
     if root in done:
         return
     path: list[tuple[int, Iterator[str]]] = [(root, iter(read_names(nodes[root])))]
@@ -77,7 +77,7 @@ def _cycle(path: Sequence[int], start: int, nodes: Sequence[NodeProto]) -> str:
 
 
 def read_names(node: NodeProto) -> list[str]:
-    """The names that a node reads, including outer values that its subgraphs read."""
+    """Return the names that a node reads, including outer values read by its subgraphs."""
     names = [name for name in node.input if name]
     for attribute in node.attribute:
         for graph in (*attribute.graphs, *([attribute.g] if attribute.HasField("g") else [])):

@@ -1,4 +1,4 @@
-"""ONNX tensors and types to numpy arrays and tensor types."""
+"""Conversion of ONNX tensors and types to numpy arrays and tensor types."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ DTYPES: Mapping[int, np.dtype[Any]] = {
     TensorProto.UINT32: np.dtype(np.uint32),
     TensorProto.UINT64: np.dtype(np.uint64),
 }
-"""The element types that can be imported; every other one is refused by name."""
+"""The supported element types."""
 
 
 def dtype_of(data_type: int, what: str) -> np.dtype[Any]:
-    """The numpy type of an ONNX element type; `what` names the tensor in the refusal."""
+    """Return the numpy type of an ONNX element type; `what` names the tensor in the error."""
     if data_type in DTYPES:
         return DTYPES[data_type]
     names = {number: name for name, number in TensorProto.DataType.items()}
@@ -49,12 +49,12 @@ def dtype_of(data_type: int, what: str) -> np.dtype[Any]:
 
 
 def onnx_type(dtype: np.dtype[Any]) -> int:
-    """The ONNX element type of a numpy type."""
+    """Return the ONNX element type of a numpy type."""
     return next(number for number, known in DTYPES.items() if known == dtype)
 
 
 def read_tensor(tensor: TensorProto, folder: Path | None) -> Array:
-    """The array of a tensor; external data is mapped, not read."""
+    """Return the elements of a tensor; external data is memory-mapped."""
     what = f"the tensor '{printable(tensor.name)}'" if tensor.name else "a tensor without a name"
     dtype = dtype_of(tensor.data_type, what)
     shape = tuple(tensor.dims)
@@ -63,20 +63,22 @@ def read_tensor(tensor: TensorProto, folder: Path | None) -> Array:
     if tensor.data_location == TensorProto.EXTERNAL:
         return _map_external(tensor, dtype, shape, folder, what)
     if tensor.HasField("raw_data"):
-        data = tensor.raw_data  # each look makes a copy
+        data = tensor.raw_data  # protobuf copies the bytes on every access
         _check_size(len(data), dtype, shape, what)
         little_endian = np.frombuffer(data, dtype.newbyteorder("<"))
         return little_endian.astype(dtype, copy=False).reshape(shape)
     try:
         return numpy_helper.to_array(tensor).reshape(shape)
     except ValueError as error:
-        raise CloptError(f"{what} is damaged: its data does not fill its shape {shape}.") from error
+        raise CloptError(
+            f"{what} is damaged: its data does not match its shape {shape}."
+        ) from error
 
 
 def _check_size(size: int, dtype: np.dtype[Any], shape: tuple[int, ...], what: str) -> None:
     if min(shape, default=0) < 0 or size != math.prod(shape) * dtype.itemsize:
         raise CloptError(
-            f"{what} is damaged: it holds {size} bytes, which do not fill its shape {shape}."
+            f"{what} is damaged: it holds {size} bytes, which does not match its shape {shape}."
         )
 
 
@@ -91,8 +93,8 @@ def _map_external(
     location = entries.get("location", "")
     if folder is None:
         raise CloptError(
-            f"{what} lies in the file '{printable(location)}' beside the model; "
-            "give the model's path instead of its bytes."
+            f"{what} is stored in the file '{printable(location)}' beside the model; "
+            "pass the path of the model instead of its bytes."
         )
     folder = folder.resolve()
     path = folder if "\0" in location else (folder / location).resolve()
@@ -103,7 +105,7 @@ def _map_external(
     size = math.prod(shape) * dtype.itemsize
     numbers = [entries.get("offset", "0"), entries.get("length", str(size))]
     if not all(number.isdecimal() and int(number) <= sys.maxsize for number in numbers):
-        raise CloptError(f"{what} is damaged: the place of its data is no range of bytes.")
+        raise CloptError(f"{what} is damaged: its data offset or length is not a number.")
     offset, length = map(int, numbers)
     _check_size(length, dtype, shape, what)
     if size == 0:
@@ -120,9 +122,9 @@ def _map_external(
 
 
 def tensor_type_of(proto: TypeProto, dims: Mapping[str, int], name: str) -> Tensor:
-    """The static type of a graph input; `dims` has its symbolic dimensions.
+    """Return the static type of a graph input; `dims` maps symbolic dimensions to sizes.
 
-    A dimension without a symbol can be bound as `name.axis`.
+    A dimension without a symbol is bound as `name.axis`.
     """
     what = f"the input '{printable(name)}'"
     kind = proto.WhichOneof("value")
@@ -144,7 +146,7 @@ def tensor_type_of(proto: TypeProto, dims: Mapping[str, int], name: str) -> Tens
 
 
 def _checked_type(dtype: np.dtype[Any], shape: Sequence[int], what: str) -> Tensor:
-    """The type of a tensor. Raises CloptError, with the name of the tensor, if it is too large."""
+    """Return the type of a tensor; raise CloptError that names the tensor if it is too large."""
     type: Tensor = TensorType(element_type(dtype), shape)
     try:
         check_size(type)
@@ -154,7 +156,7 @@ def _checked_type(dtype: np.dtype[Any], shape: Sequence[int], what: str) -> Tens
 
 
 def open_dimensions(proto: TypeProto, name: str) -> list[tuple[str, int]]:
-    """The names under which the open dimensions of an input can be bound, with their axes."""
+    """Return the names that bind the open dimensions of an input, with their axes."""
     return [
         (dim.dim_param or f"{name}.{axis}", axis)
         for axis, dim in enumerate(proto.tensor_type.shape.dim)

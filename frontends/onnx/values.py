@@ -1,4 +1,4 @@
-"""The values between a model's nodes, as outputs that can be looked at."""
+"""Variants of a model that return intermediate values as outputs."""
 
 from __future__ import annotations
 
@@ -26,26 +26,26 @@ _WEIGHTS = "weights.bin"
 
 @dataclass(frozen=True)
 class NodeValue:
-    """A value that a node of the graph computes; values inside of subgraphs are none."""
+    """A value computed by a node of the main graph (not of a subgraph)."""
 
     name: str
     node: str
-    """The name of the node, or its operator and position where it has none."""
+    """The name of the node, or its operator and index if it has none."""
     op_type: str
     inputs: tuple[str, ...]
     """The values, inputs and constants that the node reads."""
 
     @property
     def label(self) -> str:
-        """The node as messages name it."""
+        """Return the node as it is named in messages."""
         return f"node '{printable(self.node)}' ({printable(self.op_type)})"
 
 
 class ModelWithValues:
-    """A copy of a model in `folder` whose outputs are its own and any values of its nodes."""
+    """A copy of a model in `folder` whose outputs can include any intermediate values."""
 
     def __init__(self, source: Path | bytes, folder: Path) -> None:
-        """Copy a model with its weights, which become a file that all variants share."""
+        """Copy a model; its weights go to one file that all variants share."""
         name = source.name if isinstance(source, Path) else "model.onnx"
         try:
             content = source.read_bytes() if isinstance(source, Path) else source
@@ -62,22 +62,22 @@ class ModelWithValues:
         self.values = self._values()
 
     def write(self, names: Sequence[str]) -> list[str]:
-        """Write the model with these values as further outputs; return the names of all outputs."""
+        """Write the model with `names` as additional outputs. Return the names of all outputs."""
         del self._model.graph.output[len(self.outputs) :]
         added = [name for name in dict.fromkeys(names) if name not in self.outputs]
-        # A type is not needed: readers infer it.
+        # Readers infer the type of an output that declares none.
         self._model.graph.output.extend(ValueInfoProto(name=name) for name in added)
         self.path.write_bytes(self._model.SerializeToString())
         return [*self.outputs, *added]
 
     def not_finite(self) -> set[str]:
-        """Return the names of the constants with a NaN or an infinity."""
+        """Return the names of constants that contain a NaN or an infinity."""
         graph = self._model.graph
         tensors = {tensor.name: tensor for tensor in graph.initializer}
         for node in graph.node:
             if node.op_type == "Constant" and node.attribute[0].HasField("t"):
                 tensors[node.output[0]] = node.attribute[0].t
-        arrays = {name: read_tensor(each, self.path.parent) for name, each in tensors.items()}
+        arrays = {name: read_tensor(proto, self.path.parent) for name, proto in tensors.items()}
         return {
             name
             for name, array in arrays.items()
@@ -85,7 +85,7 @@ class ModelWithValues:
         }
 
     def _values(self) -> list[NodeValue]:
-        """Return the values in an order of computation, without those that are constants."""
+        """Return the values that are not constants, in topological order."""
         graph = self._model.graph
         nodes = list(graph.node)
         names = [name for node in nodes for name in node.output if name]

@@ -1,7 +1,7 @@
 // RUN: clopt %s -f linalg --split-input-file --verify-diagnostics
 
 func.func @open(%x: tensor<4xf32>, %n: tensor<index>) -> tensor<4xf32> {
-  // expected-error @+1 {{its shape is open, and clopt compiles for fixed shapes}}
+  // expected-error @+1 {{but clopt compiles for static shapes}}
   %y = tensor.cast %x : tensor<4xf32> to tensor<?xf32>
   %z = tensor.cast %y : tensor<?xf32> to tensor<4xf32>
   func.return %z : tensor<4xf32>
@@ -17,7 +17,7 @@ func.func @open(%x: tensor<?xf32>) -> tensor<?xf32> {
 // -----
 
 func.func @elided() -> tensor<400xf32> {
-  // expected-error @+1 {{holds no elements: they were left out when the text was printed}}
+  // expected-error @+1 {{has no elements: they were elided when the text was printed}}
   %w = arith.constant dense_resource<__elided__> : tensor<400xf32>
   func.return %w : tensor<400xf32>
 }
@@ -27,7 +27,7 @@ func.func @elided() -> tensor<400xf32> {
 func.func @foreign(%x: tensor<4xf32>) -> tensor<4xf32> {
   %one = arith.constant 1.0 : f32
   %i = arith.constant 1 : index
-  // expected-error @+1 {{is not an operation that clopt imports; lower it to linalg on tensors}}
+  // expected-error @+1 {{is not supported; lower it to linalg on tensors}}
   %y = tensor.insert %one into %x[%i] : tensor<4xf32>
   func.return %y : tensor<4xf32>
 }

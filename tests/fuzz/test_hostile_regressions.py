@@ -45,7 +45,7 @@ def refusal_of_text(folder: Path, text: str, target: str = "generic") -> str:
 )
 def test_place_of_external_data_is_no_number(key: str, value: str, tmp_path: Path) -> None:
     entries = {"location": "data.bin", key: value}
-    assert "the place of its data is no range of bytes" in refusal(external(tmp_path, entries))
+    assert "its data offset or length is not a number" in refusal(external(tmp_path, entries))
 
 
 @pytest.mark.parametrize("location", ["a\0b", ".", "", "x" * 5000])

@@ -75,5 +75,5 @@ def test_arrays_that_contradict_each_other(path: Path, tmp_path: Path, capsys):
 
 def test_a_size_of_zero_is_named_where_a_node_refuses_it():
     proto = model("float[n,4] x", "s = Constant<value_ints=[0, 3, -1]>() y = Reshape(x, s)")
-    with pytest.raises(clopt.CloptError, match=r"^with the size 0 for 'n' tensors are empty: node"):
+    with pytest.raises(clopt.CloptError, match=r"^with 'n' bound to 0, tensors are empty: node"):
         clopt.compile(proto, target="pocl", dims={"n": 0})

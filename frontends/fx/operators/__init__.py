@@ -1,4 +1,4 @@
-"""The importers of ATen operators: one file per family, each with a literal table."""
+"""Importers of ATen operators: one file per family, each with a literal table."""
 
 from __future__ import annotations
 
@@ -15,4 +15,4 @@ TABLE: Table = {
     **shape.TABLE,
     **window.TABLE,
 }
-"""An operator with a row here is not decomposed into core ATen."""
+"""Operators with an entry are not decomposed into core ATen."""

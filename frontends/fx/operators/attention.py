@@ -1,4 +1,4 @@
-"""Scaled dot products, which passes join into attention."""
+"""Scaled dot-product attention as matmuls and softmax, which passes fuse into attention."""
 
 from __future__ import annotations
 
@@ -14,11 +14,14 @@ from ..call import FxCall, Results, Table
 
 
 def _attention(call: FxCall) -> Results:
-    """Weight the values by a softmax of the scores; the second result serves training alone."""
+    """Import attention: a softmax of the scores weighs the values.
+
+    The second result is only used in training, so it is not computed.
+    """
     builder = call.builder
     query, key, value = (call.tensor(name) for name in ("query", "key", "value"))
     if call.number("dropout_p"):
-        call.refuse("drops scores at random; call eval() on the model")
+        call.refuse("has a dropout; call eval() on the model")
     scale = call["scale"]
     if scale is None:
         scale = 1 / math.sqrt(shape_of(query)[-1])

@@ -14,7 +14,7 @@ _SELU = (1.6732632423543772, 1.0507009873554805)
 
 
 def unary(kind: str, *params: float | str) -> Handler:
-    """Import an elementwise function; a parameter is a number or the name of an argument."""
+    """Return the importer of an elementwise function; `params` are numbers or argument names."""
 
     def handler(call: FxCall) -> SSAValue:
         x = call.operand("self", call.form().element)
@@ -25,12 +25,15 @@ def unary(kind: str, *params: float | str) -> Handler:
 
 
 def test(kind: str, *params: float) -> Handler:
-    """Import an elementwise function whose result is a truth value."""
+    """Return the importer of an elementwise function with a bool result."""
     return lambda call: call.builder.unary(kind, call.tensor(), *params)
 
 
 def binary(kind: str, of_bools: str | None = None) -> Handler:
-    """Import a function computed in the type of its result; `of_bools` is its name for booleans."""
+    """Return the importer of a function computed in its result type.
+
+    `of_bools` is the nn kind for booleans.
+    """
 
     def handler(call: FxCall) -> SSAValue:
         element = call.form().element
@@ -39,7 +42,7 @@ def binary(kind: str, of_bools: str | None = None) -> Handler:
             b = call.builder.binary("mul", b, alpha)
         if is_bool(element):
             if of_bools is None:
-                call.refuse(f"is {kind} of truth values")
+                call.refuse(f"computes {kind} of booleans")
             return call.builder.binary(of_bools, a, b)
         return call.builder.binary(kind, a, b)
 
@@ -47,14 +50,14 @@ def binary(kind: str, of_bools: str | None = None) -> Handler:
 
 
 def logical(kind: str) -> Handler:
-    """Import a function of truth values; other elements are true unless they are zero."""
+    """Return the importer of a boolean function; non-zero elements are true."""
     return lambda call: call.builder.binary(
         kind, call.operand("self", i1), call.operand("other", i1)
     )
 
 
 def compare(kind: str) -> Handler:
-    """Import a comparison in the type that both operands promote to."""
+    """Return the importer of a comparison in the type that both operands promote to."""
 
     def handler(call: FxCall) -> SSAValue:
         element = _promoted(call)
@@ -65,7 +68,7 @@ def compare(kind: str) -> Handler:
 
 
 def _promoted(call: FxCall) -> Attribute:
-    """Return the type to promote to: floats before integers before booleans, then the wider."""
+    """Return the promoted type: floats before integers before booleans, then the wider."""
     elements = [
         element_of(value)
         for name in ("self", "other")
@@ -96,12 +99,12 @@ def _elu(call: FxCall) -> SSAValue:
 
 def _softplus(call: FxCall) -> SSAValue:
     if call.number("beta", 1.0) != 1.0:
-        call.refuse("has a beta")
+        call.refuse("has a beta other than 1")
     return call.builder.unary("softplus", call.tensor())
 
 
 def clip(low: str, high: str) -> Handler:
-    """Import a clip between two numbers, each of which may be absent."""
+    """Return the importer of a clip between two numbers, each of which may be absent."""
 
     def handler(call: FxCall) -> SSAValue:
         x = call.operand("self", call.form().element)
@@ -112,10 +115,10 @@ def clip(low: str, high: str) -> Handler:
 
 
 def _div(call: FxCall) -> SSAValue:
-    """Divide, and round the quotients of floats."""
+    """Divide, and round float quotients by the rounding mode."""
     mode, element = call["rounding_mode"], call.form().element
     if mode is not None and not is_float(element):
-        call.refuse(f"rounds the quotients of integers by '{mode}'")
+        call.refuse(f"rounds integer quotients by '{mode}'")
     a, b = (call.operand(name, element) for name in ("self", "other"))
     quotient = call.builder.binary("div", a, b)
     if mode == "trunc":
@@ -125,14 +128,14 @@ def _div(call: FxCall) -> SSAValue:
 
 def _rsub(call: FxCall) -> SSAValue:
     if call["alpha"] not in (None, 1):
-        call.refuse("has an alpha")
+        call.refuse("has an alpha other than 1")
     element = call.form().element
     a, b = (call.operand(name, element) for name in ("other", "self"))
     return call.builder.binary("sub", a, b)
 
 
 def _pow(call: FxCall) -> SSAValue:
-    """Raise to a power; a square is a product."""
+    """Raise to a power; a square becomes a product."""
     element = call.form().element
     a, exponent = call.operand("self", element), call["exponent"]
     if exponent == 2:
@@ -153,12 +156,12 @@ def _masked_fill(call: FxCall) -> SSAValue:
 
 
 def same(call: FxCall) -> SSAValue:
-    """Return a tensor as it is, in the type of the result."""
+    """Cast a tensor to the type of the result."""
     return call.builder.cast(call.tensor(), call.form().element)
 
 
 def filled(name: str | None = None, number: float = 0.0) -> Handler:
-    """Import a tensor of one number, which may be an argument."""
+    """Return the importer of a tensor of one number, which may be an argument."""
 
     def handler(call: FxCall) -> SSAValue:
         form = call.form()
@@ -189,7 +192,7 @@ _UNARY = (
 
 
 def _nothing(_: FxCall) -> None:
-    """Import nothing: the call checks what torch knew when it traced, and has no result."""
+    """Import nothing: the call only asserts what torch knew while tracing."""
 
 
 TABLE: Table = {

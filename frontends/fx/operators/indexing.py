@@ -1,4 +1,4 @@
-"""Operators that read elements at computed places."""
+"""Operators that read elements at computed indices."""
 
 from __future__ import annotations
 
@@ -24,20 +24,22 @@ def _gather(call: FxCall) -> SSAValue:
 
 
 def _index(call: FxCall) -> SSAValue:
-    """Gather by one tensor of indices, along one axis."""
+    """Gather by one tensor of indices along one axis."""
     indices: Sequence[SSAValue | None] = call["indices"]
     given = [(axis, index) for axis, index in enumerate(indices) if index is not None]
     if len(given) != 1:
-        call.refuse("has several tensors of indices")
+        call.refuse("must have one tensor of indices, not {len(given)}")
     ((axis, index),) = given
     if is_bool(element_of(index)):
-        call.refuse("chooses by truth values")
+        call.refuse(
+            "selects by a boolean mask, so the size of its result depends on run-time values"
+        )
     return call.builder.gather(call.tensor(), index, axis)
 
 
 def _topk(call: FxCall) -> Sequence[SSAValue]:
     if not shape_of(call.tensor()):
-        call.refuse("is of a scalar")
+        call.refuse("must not be applied to a scalar")
     axis = call.axis() if call["dim"] is not None else len(shape_of(call.tensor())) - 1
     largest = call["largest"] is not False
     return call.builder.add_all(nn.TopKOp(call.tensor(), int(call["k"]), axis, largest))

@@ -15,13 +15,13 @@ def _product(call: FxCall) -> SSAValue:
 def _linear(call: FxCall) -> SSAValue:
     x, weight, bias = call.tensor("input"), call.tensor("weight"), call.optional("bias")
     if len(shape_of(x)) < 2 or len(shape_of(weight)) != 2:
-        call.refuse("multiplies vectors")
+        call.refuse("must multiply matrices, not vectors")
     y = call.builder.matmul(x, weight, transpose_b=True)
     return y if bias is None else call.builder.binary("add", y, bias)
 
 
 def added(left: str, right: str) -> Handler:
-    """Import beta * self + alpha * left @ right."""
+    """Return the importer of beta * self + alpha * left @ right."""
 
     def handler(call: FxCall) -> SSAValue:
         builder, bias = call.builder, call.tensor()

@@ -14,7 +14,7 @@ from ..call import FxCall, Handler, Results, Table
 def _constant(
     call: FxCall, name: str, like: SSAValue, shape: tuple[int, ...], number: float
 ) -> SSAValue:
-    """Return an argument, or if it is absent a tensor of one number."""
+    """Return an optional argument, or if it is absent a constant filled with `number`."""
     given = call.optional(name)
     if given is not None:
         return given
@@ -22,9 +22,9 @@ def _constant(
 
 
 def _batch_norm(call: FxCall) -> Results:
-    """Normalise by running statistics; the other results serve training alone."""
+    """Normalise by running statistics; the other results are only used in training."""
     if call["training"]:
-        call.refuse("normalises by the statistics of its batch; call eval() on the model")
+        call.refuse("uses batch statistics; call eval() on the model")
     x = call.tensor("input")
     channels = (shape_of(x)[1],)
     scale = _constant(call, "weight", x, channels, 1.0)
@@ -54,7 +54,7 @@ def _group_norm(call: FxCall) -> Results:
 
 
 def softmax(log: bool) -> Handler:
-    """Import a softmax, or its logarithm."""
+    """Return the importer of a softmax, or of its logarithm."""
 
     def handler(call: FxCall) -> SSAValue:
         x = call.builder.cast(call.tensor(), call.form().element)

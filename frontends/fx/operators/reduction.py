@@ -11,7 +11,7 @@ from ..call import FxCall, Handler, Results, Table
 
 
 def reduce(kind: str) -> Handler:
-    """Import a reduction over some axes, or over all."""
+    """Return the importer of a reduction over some axes, or over all."""
 
     def handler(call: FxCall) -> SSAValue:
         x = call.operand("self", call.form().element)
@@ -21,7 +21,7 @@ def reduce(kind: str) -> Handler:
 
 
 def extreme(kind: str) -> Handler:
-    """Import the extreme elements along an axis, and their indices."""
+    """Return the importer of the maxima or minima along an axis, with their indices."""
 
     def handler(call: FxCall) -> Results:
         axis, keep = call.axis(), bool(call["keepdim"])
@@ -33,7 +33,7 @@ def extreme(kind: str) -> Handler:
 
 
 def position(kind: str) -> Handler:
-    """Import the index of the extreme element along an axis, or in the whole tensor."""
+    """Return the importer of argmax or argmin along an axis, or of the whole tensor."""
 
     def handler(call: FxCall) -> SSAValue:
         x, axis = call.tensor(), call["dim"]
@@ -62,7 +62,7 @@ def _variance(call: FxCall) -> SSAValue:
         count *= shape_of(x)[axis]
     rest = count - call.number("correction", 1.0)
     if rest <= 0:
-        call.refuse("is of too few elements")
+        call.refuse("has too few elements for its correction")
     centered = builder.binary("sub", x, builder.reduce("mean", x, axes))
     squares = builder.binary("mul", centered, centered)
     total = builder.reduce("sum", squares, axes, bool(call["keepdim"]))

@@ -1,4 +1,4 @@
-"""Operators that move elements: views, permutations, slices, joins and padding."""
+"""Operators that move elements: views, permutations, slices, concatenations and padding."""
 
 from __future__ import annotations
 
@@ -35,10 +35,10 @@ def _expand(call: FxCall) -> SSAValue:
 
 
 def _cat(call: FxCall) -> SSAValue:
-    # torch lets a join have empty vectors of any rank.
+    # torch accepts empty vectors among operands of any rank.
     values = [v for v in call.tensors() if shape_of(v) != (0,)]
     if not values:
-        call.refuse("joins nothing")
+        call.refuse("concatenates only empty vectors")
     element = call.form().element
     values = [call.builder.cast(value, element) for value in values]
     return call.builder.concat(values, call.axis(of=values[0]))
@@ -87,10 +87,10 @@ def _unbind(call: FxCall) -> list[SSAValue]:
 
 
 def _slice_scatter(call: FxCall) -> SSAValue:
-    """Replace a slice of step 1: join what is before it, the source, and what is behind it."""
+    """Replace a slice of step 1 by concatenating the parts before and after it with `src`."""
     axis, x, source = call.axis(), call.tensor(), call.tensor("src")
     if call["step"] not in (None, 1):
-        call.refuse(f"writes elements at a step of {call['step']}")
+        call.refuse(f"must have a step of 1, not {call['step']}")
     length = shape_of(x)[axis]
     start, stop, _ = slice(call["start"], call["end"]).indices(length)
     return _replaced(call, x, source, axis, range(start, max(start, stop)))
@@ -120,7 +120,7 @@ def _copy(call: FxCall) -> SSAValue:
 
 
 def pad(mode: str) -> Handler:
-    """Import a border whose widths torch lists from the last axis on."""
+    """Return the importer of padding, whose widths torch lists from the last axis on."""
 
     def handler(call: FxCall) -> SSAValue:
         x = call.tensor()
@@ -130,7 +130,7 @@ def pad(mode: str) -> Handler:
         for i in range(len(widths) // 2):
             low[rank - 1 - i], high[rank - 1 - i] = widths[2 * i], widths[2 * i + 1]
         if min((*low, *high), default=0) < 0:
-            call.refuse("pads by a negative width")
+            call.refuse("has a negative padding width")
         return call.add(nn.PadOp(x, low, high, mode, call.number("value")))
 
     return handler

@@ -15,7 +15,7 @@ def _convolution(call: FxCall) -> SSAValue:
     x, weight, bias = call.tensor("input"), call.tensor("weight"), call.optional("bias")
     rank = len(shape_of(x)) - 2
     if not 1 <= rank <= 3 or len(shape_of(weight)) != rank + 2:
-        call.refuse(f"has an input of rank {rank + 2}")
+        call.refuse(f"must have an input of rank 3 to 5, not {rank + 2}")
     strides, dilations = call.ints("stride", rank), call.ints("dilation", rank)
     pads, groups = call.ints("padding", rank) * 2, int(call["groups"])
     if not call["transposed"]:
@@ -39,7 +39,7 @@ def _convolution(call: FxCall) -> SSAValue:
 
 
 def _batched(call: FxCall, rank: int) -> tuple[SSAValue, bool]:
-    """Return the input with a batch, and whether it has none in torch."""
+    """Return the input with a batch dimension, and whether it had none."""
     x = call.tensor()
     alone = len(shape_of(x)) == rank + 1
     return (call.builder.reshape(x, (1, *shape_of(x))) if alone else x), alone
@@ -50,7 +50,7 @@ def _unbatched(call: FxCall, y: SSAValue, alone: bool) -> SSAValue:
 
 
 def max_pool(rank: int) -> Handler:
-    """Import maxima of windows; their indices, the second result, are not computed."""
+    """Return the importer of max pooling; the indices, its second result, are not computed."""
 
     def handler(call: FxCall) -> Results:
         x, alone = _batched(call, rank)
@@ -72,7 +72,7 @@ def max_pool(rank: int) -> Handler:
 
 
 def average_pool(rank: int) -> Handler:
-    """Import means of windows."""
+    """Return the importer of average pooling."""
 
     def handler(call: FxCall) -> SSAValue:
         if call["divisor_override"] is not None:
@@ -96,7 +96,7 @@ def average_pool(rank: int) -> Handler:
 
 
 def adaptive_average_pool(rank: int) -> Handler:
-    """Import means of as many windows as the call asks for."""
+    """Return the importer of adaptive average pooling."""
 
     def handler(call: FxCall) -> SSAValue:
         x, alone = _batched(call, rank)
@@ -114,7 +114,7 @@ def adaptive_average_pool(rank: int) -> Handler:
 def _repeated_or_pooled(
     call: FxCall, x: SSAValue, sizes: tuple[int, ...], wanted: tuple[int, ...]
 ) -> SSAValue:
-    """Return means of windows of equal sizes; those of a divisor repeat its elements."""
+    """Average windows of equal size; an output that is a multiple of the input repeats elements."""
     if all(n == m for n, m in zip(sizes, wanted, strict=True)):
         return x
     if all(m % n == 0 for n, m in zip(sizes, wanted, strict=True)):
@@ -132,7 +132,7 @@ def _repeated_or_pooled(
 
 
 def _averaged(call: FxCall, x: SSAValue, wanted: tuple[int, ...]) -> SSAValue:
-    """Return means of windows that overlap or differ in size, as a matrix product for each axis."""
+    """Average windows that overlap or differ in size, by a matrix product along each axis."""
     for axis, m in enumerate(wanted, 2):
         n, last = shape_of(x)[axis], len(shape_of(x)) - 1
         call.builder.reserve(n, m)
@@ -149,7 +149,7 @@ def _averaged(call: FxCall, x: SSAValue, wanted: tuple[int, ...]) -> SSAValue:
 
 
 def resize(mode: str) -> Handler:
-    """Import a resize to the shape of the result."""
+    """Return the importer of a resize to the shape of the result."""
 
     def handler(call: FxCall) -> SSAValue:
         x, sizes = call.tensor("input"), call.form().shape

@@ -1,4 +1,4 @@
-"""The importers of operators: one file per family, each with a literal table."""
+"""Importers of ONNX operators: one file per family, each with a literal table."""
 
 from __future__ import annotations
 
@@ -51,18 +51,18 @@ TABLES: Mapping[str, Table] = {
     },
     "com.microsoft": {**contrib.TABLE, **qlinear.TABLE},
 }
-"""Ours, by domain: operator name to the opsets at which its meaning changed."""
+"""The built-in importers by domain: operator name to handler by opset."""
 
 GROUP = "clopt.onnx"
-"""The group of entry points, each of which names tables of another package, as `TABLES` is."""
+"""Entry point group in which other packages register tables of the form of `TABLES`."""
 
 
 @cache
 def tables() -> Mapping[str, Table]:
-    """Return all tables by domain: our operators and those of other packages."""
+    """Return all tables by domain: the built-in operators and those of other packages."""
     merged = {domain: dict(table) for domain, table in TABLES.items()}
-    for brought in plugins(GROUP).values():
-        for domain, table in brought.items():
+    for provided in plugins(GROUP).values():
+        for domain, table in provided.items():
             known = merged.setdefault(domain, {})
             for name, rows in table.items():
                 refuse_twice(GROUP, name, known)
@@ -71,12 +71,12 @@ def tables() -> Mapping[str, Table]:
 
 
 def handler_for(domain: str, op_type: str, opset: int) -> Handler | None:
-    """The importer of an operator: the newest that is not newer than the opset."""
+    """Return the newest importer of an operator that is not newer than `opset`, or None."""
     rows = tables().get(domain, {}).get(op_type, {})
     since = max((version for version in rows if version <= opset), default=None)
     return None if since is None else rows[since]
 
 
 def oldest_opset(domain: str, op_type: str) -> int | None:
-    """The first opset whose form of an operator can be imported; None when none can."""
+    """Return the oldest opset in which an operator can be imported, or None."""
     return min(tables().get(domain, {}).get(op_type, {}), default=None)

@@ -1,4 +1,4 @@
-"""The activation functions that recurrent operators name in attributes."""
+"""Activation functions that recurrent operators name in attributes."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from ...builder import Builder
 from ..node import NodeContext
 
 Activation: TypeAlias = Callable[[Builder, SSAValue], SSAValue]
-"""An elementwise function, parameters bound."""
+"""An elementwise function with its parameters bound."""
 
 FUNCTIONS: Mapping[str, tuple[str, tuple[float, ...]]] = {
     "affine": ("affine", (1.0, 0.0)),
@@ -26,23 +26,23 @@ FUNCTIONS: Mapping[str, tuple[str, tuple[float, ...]]] = {
     "tanh": ("tanh", ()),
     "thresholdedrelu": ("thresholded_relu", (1.0,)),
 }
-"""Lower-case ONNX name to our function and its defaults of alpha and beta."""
+"""Lower-case ONNX name to the nn.unary kind and the defaults of alpha and beta."""
 
 
 def read_activations(node: NodeContext, defaults: Sequence[str], total: int) -> list[Activation]:
-    """The functions of all directions in order.
+    """Return the functions of all directions in order.
 
-    The lists of alphas and betas are used up in the order of the functions that have one.
+    Functions with an alpha or a beta consume `activation_alpha` and `activation_beta` in order.
     """
     names = node.texts("activations") or tuple(defaults) * (total // len(defaults))
     alphas = iter(node.reals("activation_alpha") or ())
     betas = iter(node.reals("activation_beta") or ())
     if len(names) != total:
-        node.refuse(f"names {len(names)} activations, it needs {total}.")
+        node.refuse(f"names {len(names)} activations; expected {total}.")
     chosen: list[Activation] = []
     for name in names:
         if name.lower() not in FUNCTIONS:
-            node.refuse(f"the activation {name} is not known.")
+            node.refuse(f"the activation {name} is not supported.")
         kind, params = FUNCTIONS[name.lower()]
         sources = zip((alphas, betas), params, strict=False)
         given = [next(source, default) for source, default in sources]

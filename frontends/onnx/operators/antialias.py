@@ -1,4 +1,4 @@
-"""Resize with antialias: along each dimension a product with a matrix of weights."""
+"""Resize with antialiasing: a product with a matrix of weights along each dimension."""
 
 from __future__ import annotations
 
@@ -22,12 +22,12 @@ class Filter(NamedTuple):
     exclude_outside: bool
 
     def weights(self, length: int, size: int, scale: float) -> Array:
-        """[size, length]: what each input element contributes to each output element."""
+        """Return the weights [size, length] of each input element in each output element."""
         rows = np.arange(size)[:, None]
         at = SOURCES[self.coordinates](rows, length, size, scale)
         shrink = min(scale, 1.0)
         first = math.floor(-self.radius / shrink) + 1
-        # An element exactly at the position counts as the left one of its two neighbours.
+        # An element exactly at the position counts as the left of its two neighbours.
         places = np.ceil(at).astype(np.int64) - 1 + np.arange(first, 2 - first)
         taps = self.taps(abs(shrink * (places - at)))
         taps /= taps.sum(1, keepdims=True)
@@ -40,11 +40,11 @@ class Filter(NamedTuple):
 
     @property
     def radius(self) -> int:
-        """The reach of the kernel from its centre, before it is stretched to shrink an image."""
+        """Return the reach of the kernel from its centre before it is widened."""
         return 1 if self.mode == "linear" else 2
 
     def taps(self, distance: Array) -> Array:
-        """The unscaled weights of elements at distances."""
+        """Return the unnormalised weights of elements at the given distances."""
         if self.mode == "linear":
             return np.maximum(0.0, 1 - distance)
         a = self.cubic_a
@@ -80,7 +80,7 @@ SOURCES: dict[str, Callable[[Array, int, int, float], Array]] = {
     "half_pixel_symmetric": _symmetric,
     "pytorch_half_pixel": _pytorch,
 }
-"""By coordinate mode: the position in the input that an output element looks at."""
+"""By coordinate mode: the position in the input that an output element samples."""
 
 
 def resize_axis(
@@ -89,7 +89,7 @@ def resize_axis(
     """Resample one dimension."""
     shape = shape_of(x)
     before, length, after = math.prod(shape[:axis]), shape[axis], math.prod(shape[axis + 1 :])
-    # Each row of the matrix is the sum of this many taps; taps outside of x fall on the border.
+    # Each row of the matrix sums this many taps; taps outside of x are clamped to the border.
     taps = 2 * math.ceil(filter.radius / min(scale, 1.0))
     builder.reserve(size, length + taps)
     weights = filter.weights(length, size, scale).astype(dtype_of_value(x))

@@ -1,4 +1,4 @@
-"""Operators of the domain com.microsoft that exporters and model optimisers write."""
+"""Operators of the domain com.microsoft that exporters and model optimisers emit."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from .elementwise import unary
 
 
 def import_fused_matmul(node: NodeContext) -> SSAValue:
-    """FusedMatMul: a scaled product of optionally transposed matrices."""
+    """Import FusedMatMul: a scaled product of optionally transposed matrices."""
     if node.flag("transBatchA") or node.flag("transBatchB"):
         node.refuse("transposes batch dimensions, which is not supported.")
     if node.rank(0) < 2 or node.rank(1) < 2:
-        node.refuse("takes matrices.")
+        node.refuse("its inputs must be matrices.")
     product = node.builder.matmul(
         node.input(0), node.input(1), node.flag("transA"), node.flag("transB")
     )
@@ -23,17 +23,17 @@ def import_fused_matmul(node: NodeContext) -> SSAValue:
 
 
 def import_bias_gelu(node: NodeContext) -> SSAValue:
-    """BiasGelu: the exact Gelu of a sum."""
+    """Import BiasGelu: the exact Gelu of a sum."""
     return node.builder.unary("gelu", _with_bias(node, node.input(0), 1))
 
 
 def import_fast_gelu(node: NodeContext) -> SSAValue:
-    """FastGelu: Gelu by tanh of a sum."""
+    """Import FastGelu: the tanh approximation of Gelu of a sum."""
     return node.builder.unary("gelu_tanh", _with_bias(node, node.input(0), 1))
 
 
 def import_quick_gelu(node: NodeContext) -> SSAValue:
-    """QuickGelu: x * sigmoid(alpha * x)."""
+    """Import QuickGelu: x * sigmoid(alpha * x)."""
     return node.builder.unary("swish", node.input(0), node.real("alpha", 1.702))
 
 
@@ -43,7 +43,7 @@ def _with_bias(node: NodeContext, x: SSAValue, index: int) -> SSAValue:
 
 
 def import_skip_layer_norm(node: NodeContext) -> Results:
-    """SkipLayerNormalization: a layer normalisation of a sum; the sum is output 3."""
+    """Import SkipLayerNormalization: a layer normalisation of a sum; the sum is output 3."""
     total = node.builder.binary("add", node.input(0), node.input(1))
     total = _with_bias(node, total, 4)
     epsilon = node.real("epsilon", 1e-12)
@@ -52,7 +52,7 @@ def import_skip_layer_norm(node: NodeContext) -> Results:
 
 
 def import_skip_rms_norm(node: NodeContext) -> Results:
-    """SkipSimplifiedLayerNormalization: as above without mean and offset."""
+    """Import SkipSimplifiedLayerNormalization: an RMS normalisation of a sum, which is output 3."""
     total = node.builder.binary("add", node.input(0), node.input(1))
     total = _with_bias(node, total, 3)
     y = node.add(nn.RmsNormOp(total, node.input(2), -1, node.real("epsilon", 1e-12)))

@@ -1,4 +1,4 @@
-"""Control flow that is decided at import."""
+"""Control flow that is resolved at import: If takes a constant branch, Loop and Scan unroll."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from ....dialects.nn.types import shape_of
 from ..node import NodeContext, Table
 
 MAX_ITERATIONS = 1024
-"""Iterations of a loop that are unrolled."""
+"""Iterations to which a loop is unrolled at most."""
 
 
 def import_if(node: NodeContext) -> Sequence[SSAValue]:
-    """If: the branch that a constant condition takes, in place."""
+    """Import If: inline the branch that its constant condition selects."""
     taken, other = node.graph("then_branch"), node.graph("else_branch")
     if not node.constant_number(0, "condition"):
         taken = other
@@ -23,7 +23,7 @@ def import_if(node: NodeContext) -> Sequence[SSAValue]:
 
 
 def import_loop(node: NodeContext) -> Sequence[SSAValue]:
-    """Loop unrolled: trip count and condition must be known at import."""
+    """Import Loop unrolled: its trip count and condition must be known at import."""
     builder, body = node.builder, node.graph("body")
     trips = node.constant_int(0, "trip count", MAX_ITERATIONS + 1)
     condition = node.optional(1) or builder.constant(np.array(True))
@@ -37,7 +37,7 @@ def import_loop(node: NodeContext) -> Sequence[SSAValue]:
         if not alive.all():
             break
         if iteration == MAX_ITERATIONS:
-            node.refuse(f"runs more than {MAX_ITERATIONS} times, too often to unroll.")
+            node.refuse(f"runs more than {MAX_ITERATIONS} iterations, too many to unroll.")
         index = builder.constant(np.array(iteration, np.int64))
         condition, *values = node.subgraph(body, [index, condition, *carried])
         if len(values) != len(carried) + len(scanned):
@@ -47,7 +47,7 @@ def import_loop(node: NodeContext) -> Sequence[SSAValue]:
             column.append(value)
         iteration += 1
     if scanned and not iteration:
-        node.refuse("runs no iteration, so what it collects has no shape.")
+        node.refuse("runs no iteration, so its scan outputs have no shape.")
     return [*carried, *(_stack(node, column, 0) for column in scanned)]
 
 
@@ -61,11 +61,11 @@ def _stack(node: NodeContext, values: Sequence[SSAValue], axis: int) -> SSAValue
 
 
 def import_scan(node: NodeContext) -> Sequence[SSAValue]:
-    """Scan unrolled over the scan inputs' axis."""
+    """Import Scan unrolled over the axis of its scan inputs."""
     builder, body = node.builder, node.graph("body")
     count = node.integer("num_scan_inputs")
     if not 1 <= count <= len(node.inputs):
-        node.refuse(f"num_scan_inputs is {count}, the node has {len(node.inputs)} inputs.")
+        node.refuse(f"num_scan_inputs is {count}, but the node has {len(node.inputs)} inputs.")
     states = node.present()[: len(node.inputs) - count]
     scans = node.present()[len(node.inputs) - count :]
     outputs = len(body.output) - len(states)
@@ -103,12 +103,12 @@ def import_scan(node: NodeContext) -> Sequence[SSAValue]:
 def _lengths(node: NodeContext, name: str, length: int) -> Sequence[int]:
     values = node.integers(name)
     if values is not None and len(values) != length:
-        node.refuse(f"{name} has {len(values)} entries, it needs {length}.")
+        node.refuse(f"{name} has {len(values)} entries; expected {length}.")
     return [0] * length if values is None else values
 
 
 def refuse_old_scan(node: NodeContext) -> SSAValue:
-    """Scan of opset 8 had a batch dimension."""
+    """Refuse the Scan of opset 8, which has a batch dimension."""
     node.refuse("the Scan of opset 8 is not supported; convert the model to opset 9.")
 
 

@@ -17,7 +17,7 @@ from .window import (
 
 
 def import_conv(node: NodeContext) -> SSAValue:
-    """Conv: auto_pad becomes explicit pads."""
+    """Import Conv; auto_pad becomes explicit pads."""
     x, w, b = node.input(0), node.input(1), node.optional(2)
     window = read_window(node, node.shape(1)[2:])
     return node.add(
@@ -34,7 +34,7 @@ def import_conv(node: NodeContext) -> SSAValue:
 
 
 def import_conv_transpose(node: NodeContext) -> SSAValue:
-    """ConvTranspose: output_shape and auto_pad become pads and output_padding."""
+    """Import ConvTranspose; output_shape and auto_pad become pads and output_padding."""
     x, w, b = node.input(0), node.input(1), node.optional(2)
     kernel = read_kernel(node, node.shape(1)[2:])
     rank = len(kernel)
@@ -49,7 +49,7 @@ def import_conv_transpose(node: NodeContext) -> SSAValue:
         wanted = tuple(n * s for n, s in zip(sizes, strides, strict=True))
     if wanted is not None:
         if len(wanted) != rank:
-            node.refuse(f"output_shape has {len(wanted)} entries, it needs {rank}.")
+            node.refuse(f"output_shape has {len(wanted)} entries; expected {rank}.")
         excess = [
             s * (n - 1) + e + (k - 1) * d + 1 - m
             for n, k, s, d, e, m in zip(
@@ -57,16 +57,17 @@ def import_conv_transpose(node: NodeContext) -> SSAValue:
             )
         ]
         if node.integers("output_shape") is None and min(excess) < 0:
-            # The text and the reference of ONNX fill up, at different ends; its shape inference
-            # and onnxruntime do not.
+            # The specification and the reference implementation of ONNX pad the result, at
+            # different ends; ONNX shape inference and onnxruntime do not.
             full = [m + t for m, t in zip(wanted, excess, strict=True)]
             node.refuse(
-                f"{auto_pad} wants the size {list(wanted)}, but the kernel reaches only {full}; "
+                f"{auto_pad} requires the size {list(wanted)}, but the kernel covers only {full}; "
                 "give output_shape."
             )
-        # A result larger than the full one is padded at the end.
+        # A result larger than the full convolution is padded at the end.
         extra = tuple(e + max(-t, 0) for e, t in zip(extra, excess, strict=True))
-        # The text before opset 11 had the two cases swapped, against its own words on auto_pad.
+        # Before opset 11, the formulas of the specification contradicted its definition of
+        # auto_pad.
         pads = split_pads([max(t, 0) for t in excess], end_larger=auto_pad == "SAME_UPPER")
     elif auto_pad == "VALID":
         pads = (0,) * (2 * rank)
@@ -85,7 +86,7 @@ def import_conv_transpose(node: NodeContext) -> SSAValue:
 
 
 def import_causal_conv_with_state(node: NodeContext) -> Results:
-    """CausalConvWithState: a depthwise convolution over the state followed by the input."""
+    """Import CausalConvWithState: a depthwise convolution over the state followed by the input."""
     x, w, b = node.input(0), node.input(1), node.optional(2)
     node.check_rank(0, 3, 3)
     node.check_rank(1, 3, 3)

@@ -1,4 +1,4 @@
-"""Einsum: a sequence of diagonals, sums, products and matrix products."""
+"""Einsum as a sequence of diagonals, sums, products and matrix products."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from ..node import NodeContext, Table
 
 
 class Term(NamedTuple):
-    """A value and the label of each of its dimensions, all different."""
+    """A value and the label of each of its dimensions, without repeats."""
 
     value: SSAValue
     labels: str
 
     def sizes(self) -> Mapping[str, int]:
-        """The size of each label."""
+        """Return the size of each label."""
         return dict(zip(self.labels, shape_of(self.value), strict=True))
 
 
 def import_einsum(node: NodeContext) -> SSAValue:
-    """Einsum: operands are contracted from left to right.
+    """Import Einsum: contract the operands from left to right.
 
-    A label is summed as soon as neither a later operand nor the result has it.
+    A label is summed as soon as neither a later operand nor the result contains it.
     """
     builder, values = node.builder, node.present()
     inputs, output = parse(node, node.text("equation"), [len(shape_of(v)) for v in values])
@@ -39,12 +39,12 @@ def import_einsum(node: NodeContext) -> SSAValue:
         result = _contract(builder, result, term, kept)
     result = _sum_all_but(builder, result, set(output))
     if set(result.labels) != set(output):
-        node.refuse("its result names an index that no operand has.")
+        node.refuse("its result has an index that no operand has.")
     return builder.transpose(result.value, [result.labels.index(c) for c in output])
 
 
 def parse(node: NodeContext, equation: str, ranks: Sequence[int]) -> tuple[Sequence[str], str]:
-    """The labels of each operand and of the result; an ellipsis becomes digits."""
+    """Return the labels of each operand and of the result; an ellipsis becomes digits."""
     shown = printable(equation)
     left, arrow, output = equation.replace(" ", "").partition("->")
     inputs = left.split(",")
@@ -52,7 +52,7 @@ def parse(node: NodeContext, equation: str, ranks: Sequence[int]) -> tuple[Seque
         node.refuse(f"'{shown}' has {len(inputs)} terms for {len(ranks)} inputs.")
     extra = {r - len(s.replace("...", "")) for s, r in zip(inputs, ranks, strict=True) if "." in s}
     if len(extra) > 1 or not extra <= set(range(10)):
-        node.refuse(f"the ellipses of '{shown}' stand for different ranks.")
+        node.refuse(f"the ellipses of '{shown}' have different ranks.")
     digits = "0123456789"[: max(extra, default=0)]
     inputs = [s.replace("...", digits) for s in inputs]
     if not arrow:
@@ -91,14 +91,14 @@ def _sum_all_but(builder: Builder, term: Term, kept: set[str]) -> Term:
 
 
 def _drop_broadcast(builder: Builder, term: Term, other: Term) -> Term:
-    """Drop the dimensions of size 1 that the other operand has larger."""
+    """Drop dimensions of size 1 that are larger in the other operand."""
     sizes, wider = term.sizes(), other.sizes()
     labels = "".join(c for c in term.labels if not (sizes[c] == 1 and wider.get(c, 1) != 1))
     return Term(builder.reshape(term.value, [sizes[c] for c in labels]), labels)
 
 
 def _contract(builder: Builder, a: Term, b: Term, kept: set[str]) -> Term:
-    """The product of two terms, summed over the axes that go, as a batched matrix product."""
+    """Multiply two terms and sum over the labels not in `kept`, as a batched matrix product."""
     a, b = _drop_broadcast(builder, a, b), _drop_broadcast(builder, b, a)
     a = _sum_all_but(builder, a, kept | set(b.labels))
     b = _sum_all_but(builder, b, kept | set(a.labels))

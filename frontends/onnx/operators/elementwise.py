@@ -1,4 +1,4 @@
-"""Elementwise functions, comparisons, selection and conversion."""
+"""Elementwise functions, comparisons, selection and casts."""
 
 from __future__ import annotations
 
@@ -16,16 +16,16 @@ from ..node import Handler, NodeContext, Table
 from .legacy import aligned_binary, aligned_compare, import_dropout_6, import_prelu_6
 
 SELU_ALPHA, SELU_GAMMA = 1.67326319217681884765625, 1.05070102214813232421875
-"""The defaults of Selu, exact in single precision."""
+"""Defaults of Selu, exact in single precision."""
 
 
 def unary(kind: str) -> Handler:
-    """An operator without attributes that is one nn.unary."""
+    """Return the importer of an operator without attributes that is one nn.unary."""
     return lambda node: node.builder.unary(kind, node.input(0))
 
 
 def parametric(kind: str, **defaults: float) -> Handler:
-    """An operator whose float attributes are the parameters of one nn.unary."""
+    """Return the importer of an operator whose float attributes are the parameters of nn.unary."""
 
     def handler(node: NodeContext) -> SSAValue:
         params = [node.real(name, value) for name, value in defaults.items()]
@@ -35,17 +35,17 @@ def parametric(kind: str, **defaults: float) -> Handler:
 
 
 def binary(kind: str) -> Handler:
-    """An operator that is one nn.binary."""
+    """Return the importer of an operator that is one nn.binary."""
     return lambda node: node.builder.binary(kind, node.input(0), node.input(1))
 
 
 def compare(kind: str) -> Handler:
-    """An operator that is one nn.compare."""
+    """Return the importer of an operator that is one nn.compare."""
     return lambda node: node.builder.compare(kind, node.input(0), node.input(1))
 
 
 def variadic(kind: str) -> Handler:
-    """A chain of nn.binary over all inputs."""
+    """Return the importer of a variadic operator: a chain of nn.binary over all inputs."""
 
     def handler(node: NodeContext) -> SSAValue:
         return reduce(lambda a, b: node.builder.binary(kind, a, b), node.present())
@@ -54,26 +54,26 @@ def variadic(kind: str) -> Handler:
 
 
 def import_mean(node: NodeContext) -> SSAValue:
-    """Mean of all inputs, which broadcast."""
+    """Import Mean: the mean of all inputs, broadcast to one shape."""
     total = variadic("add")(node)
     assert isinstance(total, SSAValue)
     return node.builder.binary("div", total, float(len(node.inputs)))
 
 
 def import_gelu(node: NodeContext) -> SSAValue:
-    """Gelu, exact or by tanh."""
+    """Import Gelu, exact or approximated by tanh."""
     tanh = node.choice("approximate", "none", ("none", "tanh")) == "tanh"
     return node.builder.unary("gelu_tanh" if tanh else "gelu", node.input(0))
 
 
 def import_is_inf(node: NodeContext) -> SSAValue:
-    """IsInf: which signs count is a pair of attributes."""
+    """Import IsInf: two attributes select the signs to detect."""
     signs = [node.integer(f"detect_{sign}", 1) for sign in ("negative", "positive")]
     return node.builder.unary("isinf", node.input(0), *signs)
 
 
 def import_pow(node: NodeContext) -> SSAValue:
-    """Pow: the result has the base's type, whatever the exponent's (since opset 12)."""
+    """Import Pow: since opset 12, the result has the type of the base."""
     builder, base, exponent = node.builder, node.input(0), node.input(1)
     base_type, exponent_type = (tensor_type(v).element_type for v in (base, exponent))
     if is_float(exponent_type) and not is_float(base_type):
@@ -83,13 +83,13 @@ def import_pow(node: NodeContext) -> SSAValue:
 
 
 def import_mod(node: NodeContext) -> SSAValue:
-    """Mod: the sign of the divisor, or with fmod of the dividend."""
+    """Import Mod: the result has the sign of the divisor, or with fmod of the dividend."""
     kind = "fmod" if node.flag("fmod") else "mod"
     return node.builder.binary(kind, node.input(0), node.input(1))
 
 
 def import_bit_shift(node: NodeContext) -> SSAValue:
-    """BitShift; shifting by the width or more leaves only copies of the sign (opset 28)."""
+    """Import BitShift: shifting by the width or more leaves only copies of the sign (opset 28)."""
     builder, x, amount = node.builder, node.input(0), node.input(1)
     left = node.choice("direction", "", ("LEFT", "RIGHT")) == "LEFT"
     kind = "shl" if left else "shr"
@@ -98,7 +98,7 @@ def import_bit_shift(node: NodeContext) -> SSAValue:
     known = builder.known(amount)
     if known is not None and ((known >= 0) & (known < bits)).all():
         return builder.binary(kind, x, amount)
-    # A C shift by the width or more is undefined, so the amount is bounded before.
+    # A C shift by the width or more is undefined, so the amount is clamped first.
     in_range = builder.compare("lt", amount, bits)
     if not is_unsigned(tensor_type(x).element_type):
         in_range = builder.binary("and", in_range, builder.compare("ge", amount, 0))
@@ -110,13 +110,13 @@ def import_bit_shift(node: NodeContext) -> SSAValue:
 
 
 def import_clip_attributes(node: NodeContext) -> SSAValue:
-    """Clip before opset 11: the bounds are attributes."""
+    """Import Clip before opset 11: its bounds are attributes."""
     low, high = (node.real(name) if node.has(name) else None for name in ("min", "max"))
     return node.add(nn.ClipOp(node.input(0), low, high))
 
 
 def import_clip(node: NodeContext) -> SSAValue:
-    """Clip: constant bounds are properties, others a maximum and a minimum."""
+    """Import Clip: constant bounds become properties, computed ones a maximum and a minimum."""
     x, bounds = node.input(0), [node.optional(1), node.optional(2)]
     known = [None if bound is None else node.builder.known(bound) for bound in bounds]
     if all(b is None or k is not None for b, k in zip(bounds, known, strict=True)):
@@ -133,7 +133,7 @@ def import_clip(node: NodeContext) -> SSAValue:
 
 
 def import_cast(node: NodeContext) -> SSAValue:
-    """Cast; `saturate` and `round_mode` only concern float8 types, which are refused."""
+    """Import Cast; `saturate` and `round_mode` concern only float8 types, which are unsupported."""
     node.integer("saturate", 1)
     node.text("round_mode", "up")
     to = element_type(node.dtype(node.integer("to")))
@@ -141,7 +141,7 @@ def import_cast(node: NodeContext) -> SSAValue:
 
 
 def import_identity(node: NodeContext) -> SSAValue:
-    """Identity vanishes."""
+    """Import Identity as its input."""
     return node.input(0)
 
 
@@ -155,7 +155,7 @@ def _keep_mask(node: NodeContext, like_input: bool) -> Sequence[SSAValue]:
 
 
 def dropout_attribute(like_input: bool) -> Handler:
-    """Dropout before opset 12, which only describes inference; it vanishes."""
+    """Return the importer of Dropout before opset 12 as its input, as in inference."""
 
     def handler(node: NodeContext) -> Sequence[SSAValue]:
         node.real("ratio", 0.5)
@@ -165,7 +165,7 @@ def dropout_attribute(like_input: bool) -> Handler:
 
 
 def import_dropout(node: NodeContext) -> Sequence[SSAValue]:
-    """Dropout vanishes, unless it is switched to training."""
+    """Import Dropout as its input; refuse a node in training mode."""
     node.integer("seed", 0)
     training = node.optional_constant(2, "training mode")
     if training is not None and training.any():
@@ -176,7 +176,7 @@ def import_dropout(node: NodeContext) -> Sequence[SSAValue]:
 
 
 def import_prelu(node: NodeContext) -> SSAValue:
-    """PRelu: the slope broadcasts to the input, not the other way round."""
+    """Import PRelu: the slope broadcasts to the input, not the other way round."""
     result = node.builder.binary("prelu", node.input(0), node.input(1))
     if shape_of(result) != node.shape():
         node.refuse(f"the slope of shape {list(node.shape(1))} does not broadcast to the input.")
@@ -184,14 +184,14 @@ def import_prelu(node: NodeContext) -> SSAValue:
 
 
 def import_where(node: NodeContext) -> SSAValue:
-    """Where."""
+    """Import Where."""
     return node.builder.where(node.input(0), node.input(1), node.input(2))
 
 
 def import_not(node: NodeContext) -> SSAValue:
-    """Not."""
+    """Import Not."""
     if tensor_type(node.input(0)).element_type != i1:
-        node.refuse("takes bool elements.")
+        node.refuse("its input must have bool elements.")
     return node.builder.unary("logical_not", node.input(0))
 
 

@@ -1,4 +1,4 @@
-"""Constants, and tensors that follow from shapes."""
+"""Constants, and tensors computed from shapes."""
 
 from __future__ import annotations
 
@@ -14,13 +14,13 @@ from ..node import NodeContext, Table
 
 
 def zeros(builder: Builder, shape: Sequence[int], like: SSAValue) -> SSAValue:
-    """A constant of zeros of the element type of `like`."""
+    """Return a constant of zeros with the element type of `like`."""
     builder.reserve(*shape)
     return builder.constant(np.zeros(tuple(shape), dtype_of_value(like)))
 
 
 def checked_shape(node: NodeContext, shape: Sequence[int], itemsize: int = 8) -> tuple[int, ...]:
-    """The shape of a tensor to generate; refuses one that is too large."""
+    """Return the shape of a tensor to generate; raise CloptError if it is too large."""
     if min(shape, default=0) < 0:
         node.refuse(f"cannot generate a tensor of shape {list(shape)}.")
     node.builder.reserve(*(max(n, 1) for n in shape), itemsize=itemsize)
@@ -28,7 +28,7 @@ def checked_shape(node: NodeContext, shape: Sequence[int], itemsize: int = 8) ->
 
 
 def import_constant(node: NodeContext) -> SSAValue:
-    """Constant: a tensor or one of the short forms."""
+    """Import Constant: a tensor, or one of the short forms."""
     if (array := node.tensor("value")) is not None:
         return node.builder.constant(array, node.name)
     if node.has("value_float"):
@@ -39,11 +39,11 @@ def import_constant(node: NodeContext) -> SSAValue:
         return node.builder.constant(np.array(floats, np.float32))
     if (integers := node.integers("value_ints")) is not None:
         return node.builder.constant(np.array(integers, np.int64))
-    node.refuse("holds a string or a sparse tensor, which is not supported.")
+    node.refuse("its value is a string or a sparse tensor, which is not supported.")
 
 
 def import_constant_of_shape(node: NodeContext) -> SSAValue:
-    """ConstantOfShape: one value everywhere, by default the float zero."""
+    """Import ConstantOfShape: one value everywhere, by default the float zero."""
     value = node.tensor("value")
     if value is None:
         value = np.zeros(1, np.float32)
@@ -54,9 +54,9 @@ def import_constant_of_shape(node: NodeContext) -> SSAValue:
 
 
 def import_eye_like(node: NodeContext) -> SSAValue:
-    """EyeLike: ones on a diagonal of a matrix of the input's shape."""
+    """Import EyeLike: ones on a diagonal of a matrix of the input's shape."""
     if node.rank() != 2:
-        node.refuse("takes a matrix.")
+        node.refuse("its input must be a matrix.")
     dtype = dtype_of_value(node.input(0))
     if node.has("dtype"):
         dtype = node.dtype(node.integer("dtype"))
@@ -65,9 +65,9 @@ def import_eye_like(node: NodeContext) -> SSAValue:
 
 
 def import_range(node: NodeContext) -> SSAValue:
-    """Range; half precision is accumulated in single, as stash_type asks for."""
+    """Import Range; half precision is accumulated in single precision, as stash_type requires."""
     if node.integer("stash_type", TensorProto.FLOAT) != TensorProto.FLOAT:
-        node.refuse("only supports a stash_type of 1 (float).")
+        node.refuse("only a stash_type of 1 (float) is supported.")
     names = ("start", "limit", "delta")
     parts = [node.constant_number(i, name) for i, name in enumerate(names)]
     dtype = dtype_of_value(node.input(0))
@@ -87,20 +87,20 @@ def import_range(node: NodeContext) -> SSAValue:
 
 
 def import_shape(node: NodeContext) -> SSAValue:
-    """Shape, or since opset 15 a range of it."""
+    """Import Shape, or since opset 15 a range of it."""
     shape = node.shape()
     end = node.integer("end", len(shape))
     return node.builder.constant(np.array(shape[node.integer("start", 0) : end], np.int64))
 
 
 def import_size(node: NodeContext) -> SSAValue:
-    """Size."""
+    """Import Size."""
     return node.builder.constant(np.array(math.prod(node.shape()), np.int64))
 
 
 def import_random(node: NodeContext) -> SSAValue:
-    """Random numbers differ from run to run."""
-    node.refuse("computes random numbers, which is not supported; export for inference.")
+    """Refuse an operator that generates random numbers."""
+    node.refuse("random numbers are not supported; export for inference.")
 
 
 TABLE: Table = {

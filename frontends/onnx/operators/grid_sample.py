@@ -1,4 +1,4 @@
-"""GridSample, composed of gathers."""
+"""GridSample as a composition of gathers."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ...builder import Builder
 from ..node import Handler, NodeContext, Table
 
 CUBIC_A = -0.75
-"""The parameter of the cubic convolution kernel that ONNX fixes for GridSample."""
+"""The parameter that ONNX fixes for the cubic convolution kernel of GridSample."""
 
 
 class Tap(NamedTuple):
-    """Elements read along one dimension: a place per sample, and its weight unless one."""
+    """One element per sample along one dimension: its index, and its weight (None is 1)."""
 
     place: SSAValue
     weight: SSAValue | None
 
 
 class Sampler(NamedTuple):
-    """Turns coordinates into taps."""
+    """Converts coordinates along one dimension to taps."""
 
     builder: Builder
     mode: str
@@ -35,7 +35,7 @@ class Sampler(NamedTuple):
     align_corners: bool
 
     def taps(self, grid: SSAValue, length: int) -> list[Tap]:
-        """The taps of one dimension for coordinates in -1 .. 1, of the sampled element type."""
+        """Return the taps of one dimension for coordinates in -1 .. 1."""
         b = self.builder
         if self.align_corners:
             position = b.binary("mul", b.binary("add", grid, 1), (length - 1) / 2)
@@ -45,7 +45,7 @@ class Sampler(NamedTuple):
         return self.taps_at(position, length)
 
     def taps_at(self, position: SSAValue, length: int) -> list[Tap]:
-        """The taps of one dimension for positions counted in its elements."""
+        """Return the taps of one dimension for positions in units of its elements."""
         b = self.builder
         if self.mode == "nearest":
             return [self._tap(b.unary("round", position), None, length)]
@@ -61,7 +61,7 @@ class Sampler(NamedTuple):
         ]
 
     def _cubic(self, fraction: SSAValue, offset: int) -> SSAValue:
-        """Keys' cubic convolution kernel at the distance of the tap at `offset`."""
+        """Evaluate Keys' cubic convolution kernel at the distance of the tap at `offset`."""
         b, a = self.builder, CUBIC_A
         distance = b.unary("abs", b.binary("sub", fraction, offset))
         if offset in (0, 1):
@@ -74,7 +74,7 @@ class Sampler(NamedTuple):
         return result
 
     def _tap(self, place: SSAValue, weight: SSAValue | None, length: int) -> Tap:
-        """Bring a whole-numbered place into the dimension; zero padding weighs it zero."""
+        """Clamp an integral position to the dimension; zero padding weighs outside taps 0."""
         b = self.builder
         if self.padding == "reflection":
             place = self._reflect(place, length)
@@ -85,7 +85,7 @@ class Sampler(NamedTuple):
         return Tap(b.cast(inside, i32), weight)
 
     def _reflect(self, place: SSAValue, length: int) -> SSAValue:
-        """Fold at the centres (align_corners) or the outer edges of the border elements."""
+        """Reflect at the centres (align_corners) or the outer edges of the border elements."""
         b, low = self.builder, 0.0 if self.align_corners else -0.5
         span = length - 1 if self.align_corners else length
         if span == 0:
@@ -96,19 +96,19 @@ class Sampler(NamedTuple):
 
 
 def grid_sample(modes: dict[str, str]) -> Handler:
-    """GridSample; the interpolation modes were renamed in opset 20."""
+    """Return the importer of GridSample; opset 20 renamed the interpolation modes."""
 
     def handler(node: NodeContext) -> SSAValue:
         builder, x, grid = node.builder, node.input(0), node.input(1)
         spatial, element = node.shape()[2:], tensor_type(x).element_type
         if len(spatial) not in (2, 3) or node.rank(1) != node.rank() or not is_float(element):
-            node.refuse("takes float images of two or three dimensions and a grid of equal rank.")
+            node.refuse("needs a float image of 2 or 3 dimensions and a grid of equal rank.")
         mode = modes[node.choice("mode", next(iter(modes)), tuple(modes))]
         padding = node.choice("padding_mode", "zeros", ("zeros", "border", "reflection"))
         sampler = Sampler(builder, mode, padding, node.flag("align_corners"))
         batch, *out, coordinates = node.shape(1)
         if coordinates != len(spatial) or batch != node.shape()[0]:
-            node.refuse(f"its grid has shape {list(node.shape(1))}, which does not fit the image.")
+            node.refuse(f"its grid of shape {list(node.shape(1))} does not match the image.")
         samples = (batch, 1, math.prod(out))
         taps: list[list[Tap]] = []
         for i, length in enumerate(spatial):
@@ -124,7 +124,7 @@ def grid_sample(modes: dict[str, str]) -> Handler:
 def weighted_sum(
     builder: Builder, x: SSAValue, spatial: Sequence[int], taps: Sequence[Sequence[Tap]]
 ) -> SSAValue:
-    """The sum over all combinations of taps, [batch, channels, samples]."""
+    """Return the sum over all combinations of taps, [batch, channels, samples]."""
     batch, channels, *_ = tensor_type(x).get_shape()
     flat = builder.reshape(x, (batch, channels, math.prod(spatial)))
     total: SSAValue | None = None

@@ -1,4 +1,4 @@
-"""Gathers, scatters and what can be composed of them."""
+"""Gathers, scatters and operators composed of them."""
 
 from __future__ import annotations
 
@@ -15,24 +15,24 @@ REDUCTIONS = ("none", "add", "mul", "max", "min")
 
 
 def import_gather(node: NodeContext) -> SSAValue:
-    """Gather."""
+    """Import Gather."""
     axis = node.axis(node.integer("axis", 0), node.rank())
     return node.add(nn.GatherOp(node.input(0), node.input(1), axis))
 
 
 def import_gather_elements(node: NodeContext) -> SSAValue:
-    """GatherElements."""
+    """Import GatherElements."""
     axis = node.axis(node.integer("axis", 0), node.rank())
     return node.add(nn.GatherElementsOp(node.input(0), node.input(1), axis))
 
 
 def import_gather_nd(node: NodeContext) -> SSAValue:
-    """GatherND; batch dimensions came with opset 12."""
+    """Import GatherND; opset 12 added batch dimensions."""
     return node.add(nn.GatherNDOp(node.input(0), node.input(1), node.integer("batch_dims", 0)))
 
 
 def import_scatter_elements(node: NodeContext) -> SSAValue:
-    """ScatterElements and the older Scatter; reductions came with opsets 16 and 18."""
+    """Import ScatterElements and the older Scatter; opsets 16 and 18 added reductions."""
     axis = node.axis(node.integer("axis", 0), node.rank())
     reduction = node.choice("reduction", "none", REDUCTIONS)
     x, indices, updates = node.input(0), node.input(1), node.input(2)
@@ -40,23 +40,26 @@ def import_scatter_elements(node: NodeContext) -> SSAValue:
 
 
 def import_scatter_nd(node: NodeContext) -> SSAValue:
-    """ScatterND; reductions came with opsets 16 and 18."""
+    """Import ScatterND; opsets 16 and 18 added reductions."""
     reduction = node.choice("reduction", "none", REDUCTIONS)
     x, indices, updates = node.input(0), node.input(1), node.input(2)
     return _scattered(node, nn.ScatterNDOp(x, indices, updates, reduction))
 
 
 def _scattered(node: NodeContext, op: nn.ScatterElementsOp | nn.ScatterNDOp) -> SSAValue:
-    """The result of a scatter, which is its first operand if there are no updates."""
+    """Return the result of a scatter, which is its first operand if there are no updates."""
     x, updates = op.x, op.updates
     if array_size(updates):
         return node.add(op)
-    op.erase()  # passes expect all uses of x to be in a block
+    op.erase()  # an operation outside a block must not stay a user of x
     return x
 
 
 def import_one_hot(node: NodeContext) -> SSAValue:
-    """OneHot: comparing the indices with 0 .. depth - 1; out of range compares unequal to all."""
+    """Import OneHot: compare the indices with 0 .. depth - 1.
+
+    An index out of range is equal to none of them, so its row holds only the off value.
+    """
     builder, rank = node.builder, node.rank() + 1
     depth = node.constant_int(1, "depth")
     if depth < 1:
@@ -75,7 +78,7 @@ def import_one_hot(node: NodeContext) -> SSAValue:
 
 
 def import_reverse_sequence(node: NodeContext) -> SSAValue:
-    """ReverseSequence: gathering len - 1 - t below each length, t above."""
+    """Import ReverseSequence: gather element len - 1 - t below each length, t from there on."""
     builder, shape = node.builder, node.shape()
     time, batch = node.integer("time_axis", 0), node.integer("batch_axis", 1)
     if {time, batch} != {0, 1} or len(shape) < 2:
@@ -89,19 +92,19 @@ def import_reverse_sequence(node: NodeContext) -> SSAValue:
 
 
 def _known_choice(node: NodeContext, index: int) -> Array:
-    """The constant input that says which elements the result has."""
+    """Return the constant input that determines which elements the result has."""
     array = node.builder.known(node.input(index))
     if array is None:
         node.refuse(
-            "the size of its result depends on values of the run, but sizes must be known: keep "
-            "all elements and mask them with Where or a product, or cut the model before it "
+            "the size of its result depends on run-time values, but sizes must be known: keep all "
+            "elements and mask them with Where or a product, or cut the model before this node "
             "(onnx.utils.extract_model)."
         )
     return array
 
 
 def import_compress(node: NodeContext) -> SSAValue:
-    """Compress by a constant condition is a gather."""
+    """Import Compress by a constant condition as a gather."""
     builder, x = node.builder, node.input(0)
     (chosen,) = np.nonzero(_known_choice(node, 1).reshape(-1))
     axis = 0
@@ -115,15 +118,15 @@ def import_compress(node: NodeContext) -> SSAValue:
 
 
 def import_non_zero(node: NodeContext) -> SSAValue:
-    """NonZero of a constant; otherwise the shape of the result depends on the data."""
+    """Import NonZero of a constant; otherwise the shape of the result depends on the data."""
     array = _known_choice(node, 0)
     if array.ndim == 0:
-        node.refuse("does not take scalars.")
+        node.refuse("its input must not be a scalar.")
     return node.builder.constant(np.stack(array.nonzero()).astype(np.int64))
 
 
 def import_tensor_scatter(node: NodeContext) -> SSAValue:
-    """TensorScatter: the update written at an index per sample, circular or not."""
+    """Import TensorScatter: write the update at one index per sample, circular or not."""
     builder, cache, update = node.builder, node.input(0), node.input(1)
     node.check_rank(1, node.rank(), node.rank())
     axis = node.axis(node.integer("axis", -2), node.rank())

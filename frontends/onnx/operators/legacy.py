@@ -9,10 +9,10 @@ from ..node import Handler, NodeContext
 
 
 def _aligned(node: NodeContext) -> SSAValue:
-    """The second operand with dimensions appended, so that numpy broadcasting gives the same.
+    """Reshape the second operand so that numpy broadcasting has the effect of `broadcast`.
 
-    With `broadcast` its shape is that of consecutive dimensions of the first operand, which
-    start at `axis` or else are the last ones; without it the shapes are equal.
+    With `broadcast`, the shape of the second operand equals consecutive dimensions of the first,
+    which start at `axis` or else are the last ones. Without it the shapes are equal.
     """
     a, b = node.shape(0), node.shape(1)
     if not node.flag("broadcast"):
@@ -30,28 +30,28 @@ def _aligned(node: NodeContext) -> SSAValue:
 
 
 def aligned_binary(kind: str) -> Handler:
-    """An operator that is one nn.binary."""
+    """Return the importer of an operator that is one nn.binary."""
     return lambda node: node.builder.binary(kind, node.input(0), _aligned(node))
 
 
 def aligned_compare(kind: str) -> Handler:
-    """An operator that is one nn.compare."""
+    """Return the importer of an operator that is one nn.compare."""
     return lambda node: node.builder.compare(kind, node.input(0), _aligned(node))
 
 
 def import_prelu_6(node: NodeContext) -> SSAValue:
-    """PRelu with one slope, or one for each channel."""
+    """Import PRelu with one slope, or one per channel."""
     builder, slope = node.builder, node.input(1)
     if shape_of(slope) == (1,):
         return builder.binary("prelu", node.input(0), builder.reshape(slope, ()))
     if len(shape_of(slope)) != 1 or node.rank() < 2 or shape_of(slope)[0] != node.shape()[1]:
-        node.refuse(f"the slope of shape {list(shape_of(slope))} is not one for each channel.")
+        node.refuse(f"the slope of shape {list(shape_of(slope))} is not one slope per channel.")
     column = builder.reshape(slope, (*shape_of(slope), *[1] * (node.rank() - 2)))
     return builder.binary("prelu", node.input(0), column)
 
 
 def import_dropout_6(node: NodeContext) -> SSAValue:
-    """Dropout vanishes in test mode."""
+    """Import Dropout as its input; refuse training mode."""
     node.real("ratio", 0.5)
     if not node.flag("is_test"):
         node.refuse("drops elements at random (is_test = 0); export for inference.")

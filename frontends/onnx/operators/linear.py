@@ -10,7 +10,7 @@ from ..node import NodeContext, Table
 
 
 def matmul(builder: Builder, a: SSAValue, b: SSAValue) -> SSAValue:
-    """A product as numpy's: vectors are matrices of one row or column, which is dropped."""
+    """Multiply as numpy.matmul: vectors are matrices of one row or column, which is dropped."""
     rows, columns = len(shape_of(a)) == 1, len(shape_of(b)) == 1
     left = builder.reshape(a, (1, *shape_of(a))) if rows else a
     right = builder.reshape(b, (*shape_of(b), 1)) if columns else b
@@ -24,17 +24,17 @@ def matmul(builder: Builder, a: SSAValue, b: SSAValue) -> SSAValue:
 
 
 def import_matmul(node: NodeContext) -> SSAValue:
-    """MatMul."""
+    """Import MatMul."""
     if node.rank(0) == 0 or node.rank(1) == 0:
-        node.refuse("does not take scalars.")
+        node.refuse("its inputs must not be scalars.")
     return matmul(node.builder, node.input(0), node.input(1))
 
 
 def import_gemm(node: NodeContext) -> SSAValue:
-    """Gemm: alpha A B + beta C."""
+    """Import Gemm: alpha A B + beta C."""
     builder, c = node.builder, node.optional(2)
     if node.rank(0) != 2 or node.rank(1) != 2:
-        node.refuse("takes two matrices.")
+        node.refuse("its inputs must be two matrices.")
     alpha, beta = node.real("alpha", 1.0), node.real("beta", 1.0)
     result = builder.matmul(node.input(0), node.input(1), node.flag("transA"), node.flag("transB"))
     if alpha != 1.0:
@@ -51,7 +51,10 @@ def import_gemm(node: NodeContext) -> SSAValue:
 
 
 def import_gemm_6(node: NodeContext) -> SSAValue:
-    """Gemm whose C broadcasts if the node says so, as it always does since opset 7."""
+    """Import Gemm of opset 6, whose C broadcasts only if `broadcast` is set.
+
+    The attribute is not needed: C is broadcast to the result either way.
+    """
     node.flag("broadcast")
     return import_gemm(node)
 

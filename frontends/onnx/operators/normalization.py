@@ -20,21 +20,21 @@ def _width(value: SSAValue) -> int:
 
 
 def import_batch_norm_6(node: NodeContext) -> Results:
-    """BatchNormalization of opset 6, which trained unless it was told to test."""
+    """Import BatchNormalization of opset 6, which trains unless is_test is set."""
     if not node.flag("is_test"):
         node.refuse("computes batch statistics (is_test = 0); export for inference.")
     return import_batch_norm_7(node)
 
 
 def import_batch_norm_7(node: NodeContext) -> Results:
-    """BatchNormalization of opset 7, where `spatial` could ask for statistics per element."""
+    """Import BatchNormalization of opset 7, whose `spatial` can request statistics per element."""
     if not node.flag("spatial", True):
-        node.refuse("normalises per element (spatial = 0), which is not supported.")
+        node.refuse("normalisation per element (spatial = 0) is not supported.")
     return import_batch_norm_9(node)
 
 
 def import_batch_norm_9(node: NodeContext) -> Results:
-    """BatchNormalization before opset 14: training was having more than one output."""
+    """Import BatchNormalization before opset 14: more than one output means training."""
     if any(node.wants(i) for i in range(1, 5)):
         node.refuse("computes batch statistics; export the model for inference.")
     node.real("momentum", 0.9)
@@ -42,7 +42,7 @@ def import_batch_norm_9(node: NodeContext) -> Results:
 
 
 def import_batch_norm(node: NodeContext) -> Results:
-    """BatchNormalization; in training mode with the statistics of the batch itself."""
+    """Import BatchNormalization; training mode uses the statistics of the batch itself."""
     momentum, builder = node.real("momentum", 0.9), node.builder
     if not node.flag("training_mode"):
         return _batch_norm(node, [node.input(i) for i in range(3, 5)])
@@ -60,7 +60,7 @@ def import_batch_norm(node: NodeContext) -> Results:
 
 
 def _batch_norm(node: NodeContext, statistics: Sequence[SSAValue]) -> SSAValue:
-    """Operands of several float types are computed in the widest."""
+    """Append a batch normalisation in the widest of the operands' float types."""
     builder, x = node.builder, node.input(0)
     operands = [x, node.input(1), node.input(2), *statistics]
     wide = tensor_type(max(operands, key=_width)).element_type
@@ -71,13 +71,13 @@ def _batch_norm(node: NodeContext, statistics: Sequence[SSAValue]) -> SSAValue:
 
 
 def _check_stash_type(node: NodeContext) -> None:
-    """The statistics are at least as precise as single precision whatever the input's type."""
+    """Check stash_type: nn computes the statistics in at least single precision."""
     if node.integer("stash_type", TensorProto.FLOAT) != TensorProto.FLOAT:
-        node.refuse("only supports a stash_type of 1 (float).")
+        node.refuse("only a stash_type of 1 (float) is supported.")
 
 
 def import_layer_norm(node: NodeContext) -> Results:
-    """LayerNormalization, its mean and inverse deviation computed only on demand."""
+    """Import LayerNormalization; compute its mean and inverse deviation only if they are used."""
     builder, x = node.builder, node.input(0)
     _check_stash_type(node)
     axis = node.axis(node.integer("axis", -1), node.rank())
@@ -95,7 +95,7 @@ def import_layer_norm(node: NodeContext) -> Results:
 
 
 def import_rms_norm(node: NodeContext) -> Results:
-    """RMSNormalization, and SimplifiedLayerNormalization of models that were optimised before."""
+    """Import RMSNormalization, and onnxruntime's SimplifiedLayerNormalization."""
     _check_stash_type(node)
     axis = node.axis(node.integer("axis", -1), node.rank())
     epsilon = node.real("epsilon", 1e-5)
@@ -103,7 +103,7 @@ def import_rms_norm(node: NodeContext) -> Results:
 
 
 def import_group_norm_18(node: NodeContext) -> SSAValue:
-    """GroupNormalization before opset 21: scale and bias are per group, here repeated."""
+    """Import GroupNormalization before opset 21: expand scale and bias to channels."""
     node.check_rank(0, 2)
     builder, groups, channels = node.builder, node.integer("num_groups"), node.shape()[1]
     if groups < 1 or channels % groups:
@@ -119,7 +119,7 @@ def import_group_norm_18(node: NodeContext) -> SSAValue:
 
 
 def import_group_norm(node: NodeContext) -> SSAValue:
-    """GroupNormalization with scale and bias per channel."""
+    """Import GroupNormalization with scale and bias per channel."""
     _check_stash_type(node)
     groups, epsilon = node.integer("num_groups"), node.real("epsilon", 1e-5)
     x, scale, bias = node.input(0), node.input(1), node.input(2)
@@ -127,16 +127,17 @@ def import_group_norm(node: NodeContext) -> SSAValue:
 
 
 def import_instance_norm(node: NodeContext) -> SSAValue:
-    """InstanceNormalization: every channel is a group."""
+    """Import InstanceNormalization: every channel is a group."""
     x, scale, bias = node.input(0), node.input(1), node.input(2)
     node.check_rank(0, 2)
     return node.add(nn.GroupNormOp(x, scale, bias, node.shape()[1], node.real("epsilon", 1e-5)))
 
 
 def import_mean_variance_norm(node: NodeContext) -> SSAValue:
-    """MeanVarianceNormalization: x less its mean, over its deviation.
+    """Import MeanVarianceNormalization: x minus its mean, divided by its standard deviation.
 
-    ONNX's function subtracts the square of the mean from the mean of the squares, which cancels.
+    ONNX's function subtracts the square of the mean from the mean of the squares, which suffers
+    from cancellation.
     """
     builder, x = node.builder, node.input(0)
     given = node.integers("axes")
@@ -148,19 +149,19 @@ def import_mean_variance_norm(node: NodeContext) -> SSAValue:
 
 
 def import_lp_norm(node: NodeContext) -> SSAValue:
-    """LpNormalization; a norm of zero gives zeros."""
+    """Import LpNormalization; where the norm is zero, so is the result."""
     builder, x, p = node.builder, node.input(0), node.integer("p", 2)
     if p not in (1, 2):
         node.refuse(f"p must be 1 or 2 but is {p}.")
     axis = node.axis(node.integer("axis", -1), node.rank())
     norm = builder.reduce(f"l{p}", x, [axis])
-    # Where the norm is zero every element is zero, so any divisor but zero gives the zeros.
+    # Where the norm is zero every element is zero, so any non-zero divisor gives zeros.
     one, is_zero = builder.scalar(1, x), builder.compare("eq", norm, 0)
     return builder.binary("div", x, builder.where(is_zero, one, norm))
 
 
 def import_lrn(node: NodeContext) -> SSAValue:
-    """LRN: the sum of squares over neighbouring channels is an average pooling times its size."""
+    """Import LRN; its sum over adjacent channels is an average pooling times its size."""
     builder, x, shape = node.builder, node.input(0), node.shape()
     size = node.integer("size")
     node.check_rank(0, 2)

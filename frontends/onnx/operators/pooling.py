@@ -13,7 +13,7 @@ from .window import read_kernel, read_lengths, read_window
 
 
 def import_max_pool(node: NodeContext) -> Results:
-    """MaxPool with its optional indices."""
+    """Import MaxPool with its optional indices."""
     x = node.input(0)
     window = read_window(node)
     ceil_mode, order = node.flag("ceil_mode"), node.integer("storage_order", 0)
@@ -45,12 +45,12 @@ def import_max_pool(node: NodeContext) -> Results:
 
 
 def average_pool(dilated: bool) -> Handler:
-    """AveragePool; dilations came with opset 19."""
+    """Return the importer of AveragePool; opset 19 added dilations."""
     return lambda node: average(node, node.input(0), dilated)
 
 
 def average(node: NodeContext, x: SSAValue, dilated: bool) -> SSAValue:
-    """The means of x, which has the shape of the first input, over the node's windows."""
+    """Average x, which has the shape of the first input, over the node's windows."""
     window = read_window(node, dilated=dilated)
     return node.add(
         nn.PoolOp(
@@ -67,7 +67,7 @@ def average(node: NodeContext, x: SSAValue, dilated: bool) -> SSAValue:
 
 
 def lp_pool(dilated: bool) -> Handler:
-    """LpPool; dilations and ceil_mode came with opset 18."""
+    """Return the importer of LpPool; opset 18 added dilations and ceil_mode."""
 
     def handler(node: NodeContext) -> SSAValue:
         window = read_window(node, dilated=dilated)
@@ -88,7 +88,7 @@ def lp_pool(dilated: bool) -> Handler:
 
 
 def global_pool(kind: str) -> Handler:
-    """A global pooling is a reduction over the spatial dimensions."""
+    """Return the importer of a global pooling: a reduction over the spatial dimensions."""
 
     def handler(node: NodeContext) -> SSAValue:
         return node.builder.reduce(kind, node.input(0), range(2, node.rank()))
@@ -97,7 +97,7 @@ def global_pool(kind: str) -> Handler:
 
 
 def import_global_lp_pool(node: NodeContext) -> SSAValue:
-    """GlobalLpPool: the p-norm over the spatial dimensions."""
+    """Import GlobalLpPool: the p-norm over the spatial dimensions."""
     x, p, axes = node.input(0), node.integer("p", 2), range(2, node.rank())
     if p in (1, 2):
         return node.builder.reduce(f"l{p}", x, axes)
@@ -108,7 +108,7 @@ def import_global_lp_pool(node: NodeContext) -> SSAValue:
 
 
 def import_max_unpool(node: NodeContext) -> SSAValue:
-    """MaxUnpool: the elements scattered to the positions they came from, zeros elsewhere."""
+    """Import MaxUnpool: scatter the elements to the positions in `indices`, zeros elsewhere."""
     x, indices = node.input(0), node.input(1)
     kernel = read_kernel(node)
     rank = len(kernel)
@@ -134,7 +134,7 @@ def import_max_unpool(node: NodeContext) -> SSAValue:
         return result
     wanted = node.constant_ints(2, "output shape")
     if len(wanted) != len(shape):
-        node.refuse(f"its output shape {list(wanted)} has not the rank {len(shape)}.")
+        node.refuse(f"its output shape {list(wanted)} must have rank {len(shape)}.")
     high = [n - m for n, m in zip(wanted, shape, strict=True)]
     return node.add(nn.PadOp(result, [0] * len(shape), high)) if any(high) else result
 

@@ -1,7 +1,7 @@
-"""Quantised operators of the domain com.microsoft, which onnxruntime's quantiser writes.
+"""Quantised operators of the domain com.microsoft, which onnxruntime's quantiser emits.
 
-Each is the operator of floats between DequantizeLinear and QuantizeLinear: models in the format
-QOperator become what the same models in the format QDQ are.
+Each is imported as the float operator between DequantizeLinear and QuantizeLinear, so that
+QOperator models import as the equivalent QDQ models do.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from .reduction import over_rows, softmax
 
 
 def _input(node: NodeContext, index: int) -> SSAValue:
-    """The input at `index` as floats; its scale and optional zero point follow it."""
+    """Return the input at `index` dequantised; its scale and optional zero point follow it."""
     x, zero = node.input(index), node.optional(index + 2)
     if zero is None:
         zero = node.builder.constant(np.zeros((), dtype_of_value(x)))
@@ -28,7 +28,7 @@ def _input(node: NodeContext, index: int) -> SSAValue:
 
 
 def _output(node: NodeContext, y: SSAValue, index: int) -> SSAValue:
-    """Quantise `y` by the scale at input `index` and the optional zero point after it."""
+    """Quantise `y` with the scale at input `index` and the optional zero point after it."""
     zero = node.optional(index + 1)
     if zero is None:
         zero = node.builder.constant(np.zeros((), dtype_of_value(node.input(0))))
@@ -36,12 +36,15 @@ def _output(node: NodeContext, y: SSAValue, index: int) -> SSAValue:
 
 
 def unary(function: Callable[[NodeContext, SSAValue], SSAValue]) -> Handler:
-    """A function of one value: x, its scale and zero point, those of the result."""
+    """Return the importer of a function of x.
+
+    Its inputs are x, its scale and zero point, then those of the result.
+    """
     return lambda node: _output(node, function(node, _input(node, 0)), 3)
 
 
 def binary(kind: str) -> Handler:
-    """One nn.binary of two values, each with a scale and zero point, like the result."""
+    """Return the importer of a quantised nn.binary, with scale and zero point per value."""
 
     def handler(node: NodeContext) -> SSAValue:
         y = node.builder.binary(kind, _input(node, 0), _input(node, 3))
@@ -63,14 +66,14 @@ def _average(node: NodeContext, x: SSAValue) -> SSAValue:
 
 
 def _softmax(node: NodeContext, x: SSAValue) -> SSAValue:
-    """Softmax as the opset of the float model defines it."""
+    """Apply Softmax as the opset of the float model defines it."""
     is_flat = node.integer("opset") < 13
     axis = node.axis(node.integer("axis", 1 if is_flat else -1), node.rank())
     return over_rows(softmax, node.builder, x, axis) if is_flat else softmax(node.builder, x, axis)
 
 
 def import_concat(node: NodeContext) -> SSAValue:
-    """QLinearConcat: the scale and zero point of the result, then values with theirs."""
+    """Import QLinearConcat: scale and zero point of the result, then each value with its own."""
     if len(node.inputs) % 3 != 2:
         node.refuse("each of its values needs a scale and a zero point.")
     values = [_input(node, index) for index in range(2, len(node.inputs), 3)]
@@ -79,12 +82,13 @@ def import_concat(node: NodeContext) -> SSAValue:
 
 
 def import_gemm(node: NodeContext) -> SSAValue:
-    """QGemm: a scaled product of matrices and a bias of 32 bits; floats if the result has no
-    scale.
+    """Import QGemm: a scaled product of matrices plus a 32-bit bias.
+
+    The result is float if it has no scale.
     """
     builder, c, alpha = node.builder, node.optional(6), node.real("alpha", 1.0)
     if node.rank(0) != 2 or node.rank(3) != 2:
-        node.refuse("takes two matrices.")
+        node.refuse("its inputs must be two matrices.")
     transposed = node.flag("transB")
     scale, zero = (
         builder.reshape(value, (*shape_of(value), 1))

@@ -15,28 +15,28 @@ from .window import read_window
 
 
 def _along(node: NodeContext, value: SSAValue, axis: int, block: int) -> SSAValue:
-    """A scale or zero point in a shape that broadcasts with the first input.
+    """Reshape a scale or zero point to broadcast with the first input.
 
-    It is one number, a vector along the axis, or (blocked) a tensor whose entries each hold for
-    `block` elements of the axis.
+    It is one number, a vector along the axis, or (blocked) a tensor with one entry per `block`
+    elements of the axis.
     """
-    builder, shape, own = node.builder, node.shape(), shape_of(value)
-    if own in ((), (1,)):
+    builder, shape, given = node.builder, node.shape(), shape_of(value)
+    if given in ((), (1,)):
         return builder.reshape(value, ())
     axis = node.axis(axis, len(shape))
-    if len(own) == 1:
-        return builder.reshape(value, (*own, *[1] * (len(shape) - 1 - axis)))
-    if len(own) != len(shape) or block < 1 or -(-shape[axis] // block) != own[axis]:
-        node.refuse(f"a scale of shape {list(own)} does not fit blocks of {block}.")
-    before, after = own[: axis + 1], own[axis + 1 :]
+    if len(given) == 1:
+        return builder.reshape(value, (*given, *[1] * (len(shape) - 1 - axis)))
+    if len(given) != len(shape) or block < 1 or -(-shape[axis] // block) != given[axis]:
+        node.refuse(f"a scale of shape {list(given)} does not match blocks of {block}.")
+    before, after = given[: axis + 1], given[axis + 1 :]
     column = builder.reshape(value, (*before, 1, *after))
     repeated = builder.expand(column, (*before, block, *after))
-    wide = builder.reshape(repeated, (*own[:axis], own[axis] * block, *after))
+    wide = builder.reshape(repeated, (*given[:axis], given[axis] * block, *after))
     return builder.slice(wide, axis, 0, shape[axis])
 
 
 def import_quantize_linear(node: NodeContext) -> SSAValue:
-    """QuantizeLinear to 8 or 16 bits, per tensor, per axis or blocked."""
+    """Import QuantizeLinear to 8 or 16 bits, per tensor, per axis or blocked."""
     builder, x, scale, zero_point = node.builder, node.input(0), node.input(1), node.optional(2)
     axis, block = node.integer("axis", 1), node.integer("block_size", 0)
     node.integer("saturate", 1)
@@ -50,7 +50,7 @@ def import_quantize_linear(node: NodeContext) -> SSAValue:
 
 
 def import_dequantize_linear(node: NodeContext) -> SSAValue:
-    """DequantizeLinear: (x - zero point) * scale, the product in single precision."""
+    """Import DequantizeLinear: (x - zero point) * scale, computed in single precision."""
     builder, x, scale, zero_point = node.builder, node.input(0), node.input(1), node.optional(2)
     axis, block = node.integer("axis", 1), node.integer("block_size", 0)
     asked = node.integer("output_dtype", 0)
@@ -63,8 +63,9 @@ def import_dequantize_linear(node: NodeContext) -> SSAValue:
 
 
 def import_dynamic_quantize_linear(node: NodeContext) -> Results:
-    """DynamicQuantizeLinear: the range of x and 0 in 255 steps. Zeros have the scale 1, as
-    onnxruntime gives; ONNX's definition divides by 0.
+    """Import DynamicQuantizeLinear: the range of x and 0 in 255 steps.
+
+    Zeros get the scale 1 as in onnxruntime; ONNX's definition divides by 0.
     """
     builder, x = node.builder, node.input(0)
     axes = range(node.rank())
@@ -79,7 +80,7 @@ def import_dynamic_quantize_linear(node: NodeContext) -> Results:
 
 
 def _centered(builder: Builder, x: SSAValue, zero_point: SSAValue | None) -> SSAValue:
-    """x - zero point as i32."""
+    """Return x - zero point as i32."""
     wide = builder.cast(x, i32)
     if zero_point is None:
         return wide
@@ -91,21 +92,21 @@ def _centered(builder: Builder, x: SSAValue, zero_point: SSAValue | None) -> SSA
 
 
 def _per_row(builder: Builder, value: SSAValue | None) -> SSAValue | None:
-    """A vector with one entry per row of a matrix, as a column."""
+    """Reshape a vector with one entry per row of a matrix to a column."""
     if value is None or len(shape_of(value)) != 1 or shape_of(value) == (1,):
         return value
     return builder.reshape(value, (*shape_of(value), 1))
 
 
 def import_matmul_integer(node: NodeContext) -> SSAValue:
-    """MatMulInteger in 32 bits."""
+    """Import MatMulInteger in 32 bits."""
     builder = node.builder
     a = _centered(builder, node.input(0), _per_row(builder, node.optional(2)))
     return matmul(builder, a, _centered(builder, node.input(1), node.optional(3)))
 
 
 def import_qlinear_matmul(node: NodeContext) -> SSAValue:
-    """QLinearMatMul: the product of dequantised matrices, quantised."""
+    """Import QLinearMatMul: dequantise, multiply, quantise."""
     builder = node.builder
     a_scale, a_zero = (_per_row(builder, node.input(index)) for index in (1, 2))
     a = dequantised(builder, node.input(0), a_scale, a_zero)
@@ -116,24 +117,25 @@ def import_qlinear_matmul(node: NodeContext) -> SSAValue:
 def dequantised(
     builder: Builder, q: SSAValue, scale: SSAValue | None, zero_point: SSAValue | None
 ) -> SSAValue:
-    """Integers as floats; scale and zero point broadcast with them."""
+    """Append a dequantisation; scale and zero point broadcast with `q`."""
     factor = builder.cast(_scalar_or_self(builder, scale), f32)
     return builder.add(nn.DequantizeOp(q, factor, _scalar_or_self(builder, zero_point)))
 
 
 def quantised(builder: Builder, x: SSAValue, scale: SSAValue, zero_point: SSAValue) -> SSAValue:
+    """Append a quantisation; scale and zero point broadcast with `x`."""
     step = builder.cast(_scalar_or_self(builder, scale), f32)
     return builder.add(nn.QuantizeOp(x, step, _scalar_or_self(builder, zero_point)))
 
 
 def _scalar_or_self(builder: Builder, value: SSAValue | None) -> SSAValue:
-    """One number as a scalar, so that it does not add a dimension."""
+    """Return a tensor of shape [1] as a scalar, so that it does not add a dimension."""
     assert value is not None
     return builder.reshape(value, ()) if shape_of(value) == (1,) else value
 
 
 def _conv(node: NodeContext, weight: int, x: SSAValue, w: SSAValue, b: SSAValue | None) -> SSAValue:
-    """A convolution by the node's attributes of x and w, which is the node's input `weight`."""
+    """Convolve x with w, the node's input `weight`, by the attributes of the node."""
     window = read_window(node, node.shape(weight)[2:])
     return node.add(
         nn.ConvOp(
@@ -149,22 +151,22 @@ def _conv(node: NodeContext, weight: int, x: SSAValue, w: SSAValue, b: SSAValue 
 
 
 def _zero_points(node: NodeContext, *indices: int) -> tuple[SSAValue | None, SSAValue | None]:
-    """Those of a convolution's input, one number, and of its weights, which may be by channel."""
+    """Return the zero points of a convolution: one for its input, one or one per channel for w."""
     x_zero, w_zero = (node.optional(index) for index in indices)
     if x_zero is not None and shape_of(x_zero) not in ((), (1,)):
-        node.refuse("takes one zero point for its input.")
+        node.refuse("the zero point of its input must be one number.")
     return x_zero, w_zero
 
 
 def _per_channel(node: NodeContext, value: SSAValue | None) -> SSAValue | None:
-    """A vector with one entry per output channel, in a shape that broadcasts with the weights."""
+    """Reshape a vector with one entry per output channel to broadcast with the weights."""
     if value is None or len(shape_of(value)) != 1 or shape_of(value) == (1,):
         return value
     return node.builder.reshape(value, (*shape_of(value), *[1] * (node.rank() - 1)))
 
 
 def import_conv_integer(node: NodeContext) -> SSAValue:
-    """ConvInteger in 32 bits; after subtracting the zero point padding is zero again."""
+    """Import ConvInteger in 32 bits; subtracting the zero point first keeps padding zero."""
     builder = node.builder
     x_zero, w_zero = _zero_points(node, 2, 3)
     x = _centered(builder, node.input(0), x_zero)
@@ -173,12 +175,12 @@ def import_conv_integer(node: NodeContext) -> SSAValue:
 
 
 def import_qlinear_conv(node: NodeContext) -> SSAValue:
-    """QLinearConv: the convolution of dequantised operands, quantised."""
+    """Import QLinearConv: dequantise, convolve, quantise."""
     builder, bias = node.builder, node.optional(8)
     x_zero, w_zero = _zero_points(node, 2, 5)
     x_scale, w_scale = node.input(1), node.input(4)
     x = dequantised(builder, node.input(0), x_scale, x_zero)
-    scale, zero = (_per_channel(node, each) for each in (w_scale, w_zero))
+    scale, zero = (_per_channel(node, value) for value in (w_scale, w_zero))
     w = dequantised(builder, node.input(3), scale, zero)
     if bias is not None:
         step = builder.binary("mul", *(_scalar_or_self(builder, s) for s in (x_scale, w_scale)))

@@ -17,44 +17,44 @@ from .activations import Activation, read_activations
 from .generation import zeros
 
 MAX_STEPS = 2048
-"""Steps over time, of all directions, that are unrolled; each is about twenty operations."""
+"""Time steps, summed over directions, to unroll at most; each is about twenty operations."""
 
 State: TypeAlias = tuple[SSAValue, ...]
-"""Tensors of [batch, hidden] from step to step; the first is the output of the cell."""
+"""Tensors of [batch, hidden] passed from step to step; the first is the output of the cell."""
 
 
 @dataclass(frozen=True)
 class Cell:
-    """One direction of a recurrent operator: how a step follows from the one before."""
+    """The computation of one step in one direction of a recurrent operator."""
 
     builder: Builder
     hidden: int
     recurrence: SSAValue
     """[gates * hidden, hidden]."""
     recurrence_bias: SSAValue | None
-    """[gates * hidden] where it must be added to the recurrent product, not to the input."""
+    """[gates * hidden] if it must be added to the recurrent product instead of the input."""
     peepholes: SSAValue | None
     activations: Sequence[Activation]
     clip: float
     coupled: bool
 
     def gates(self, x: SSAValue, count: int) -> list[SSAValue]:
-        """The [batch, hidden] parts of a [batch, count * hidden] value."""
+        """Split a [batch, count * hidden] value into [batch, hidden] parts."""
         return [self.builder.slice(x, 1, i * self.hidden, self.hidden) for i in range(count)]
 
     def activate(self, index: int, x: SSAValue) -> SSAValue:
-        """An activation of a value clamped by the clip attribute."""
+        """Apply an activation after clamping by the clip attribute."""
         if self.clip > 0:
             x = self.builder.add(nn.ClipOp(x, -self.clip, self.clip))
         return self.activations[index](self.builder, x)
 
     def recur(self, h: SSAValue, first: int, count: int) -> SSAValue:
-        """The product of the hidden state with the weights of some gates."""
+        """Multiply the hidden state by the weights of `count` gates from `first` on."""
         rows = self.builder.slice(self.recurrence, 0, first * self.hidden, count * self.hidden)
         return self.builder.matmul(h, rows, transpose_b=True)
 
     def peep(self, index: int, gate: SSAValue, c: SSAValue) -> SSAValue:
-        """A gate that also looks at the cell state, if there are peepholes."""
+        """Add the peephole term of the cell state to a gate, if the node has peepholes."""
         if self.peepholes is None:
             return gate
         weights = self.builder.slice(self.peepholes, 0, index * self.hidden, self.hidden)
@@ -62,17 +62,20 @@ class Cell:
 
 
 Step: TypeAlias = Callable[[Cell, SSAValue, State], State]
-"""The next state from the input's share [batch, gates * hidden] and the state."""
+"""The next state, from the input's contribution [batch, gates * hidden] and the state."""
 
 
 def rnn_step(cell: Cell, x: SSAValue, state: State) -> State:
-    """H = f(X W + H R + b)."""
+    """Compute one RNN step: H = f(X W + H R + b)."""
     (h,) = state
     return (cell.activate(0, cell.builder.binary("add", x, cell.recur(h, 0, 1))),)
 
 
 def gru_step(cell: Cell, x: SSAValue, state: State) -> State:
-    """Gates in the order z, r, h; with linear_before_reset the reset scales the product."""
+    """Compute one GRU step, gates in the order z, r, h.
+
+    With linear_before_reset the reset gate scales the recurrent product, else the state.
+    """
     (h,), b = state, cell.builder
     x_zr, x_h = b.slice(x, 1, 0, 2 * cell.hidden), b.slice(x, 1, 2 * cell.hidden, cell.hidden)
     update, reset = cell.gates(b.binary("add", x_zr, cell.recur(h, 0, 2)), 2)
@@ -89,7 +92,7 @@ def gru_step(cell: Cell, x: SSAValue, state: State) -> State:
 
 
 def lstm_step(cell: Cell, x: SSAValue, state: State) -> State:
-    """Gates in the order i, o, f, c; peepholes in the order i, o, f."""
+    """Compute one LSTM step: gates in the order i, o, f, c, peepholes in the order i, o, f."""
     (h, c), b = state, cell.builder
     i, o, f, g = cell.gates(b.binary("add", x, cell.recur(h, 0, 4)), 4)
     i = cell.activate(0, cell.peep(0, i, c))
@@ -115,11 +118,11 @@ GRU = Family(3, 1, ("Sigmoid", "Tanh"), gru_step)
 LSTM = Family(4, 2, ("Sigmoid", "Tanh", "Tanh"), lstm_step)
 
 DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, True)}
-"""For each direction of a node whether it runs backwards."""
+"""Direction attribute to one flag per direction: whether it runs backwards."""
 
 
 class Unrolling:
-    """The inputs of a recurrent node in canonical layout: time, batch, features."""
+    """One recurrent node, its inputs in canonical layout: time, batch, features."""
 
     def __init__(self, node: NodeContext, family: Family):
         self.node, self.family, self.builder = node, family, node.builder
@@ -139,14 +142,14 @@ class Unrolling:
             functions[i : i + per_direction] for i in range(0, total, per_direction)
         ]
         if self.time * len(self.backward) > MAX_STEPS:
-            node.refuse(f"runs over {self.time} steps; up to {MAX_STEPS} can be unrolled.")
+            node.refuse(f"has {self.time} time steps; at most {MAX_STEPS} can be unrolled.")
         self.lengths = self._lengths()
 
     def _time_first(self, value: SSAValue) -> SSAValue:
         return self.builder.transpose(value, (1, 0, 2)) if self.batch_first else value
 
     def _lengths(self) -> SSAValue | None:
-        """The lengths of the sequences as [batch, 1], or None when all are full."""
+        """Return the sequence lengths as [batch, 1], or None if all are full."""
         lengths = self.node.optional(4)
         if lengths is None:
             return None
@@ -182,7 +185,7 @@ class Unrolling:
         return tuple(states)
 
     def _cell(self, direction: int) -> tuple[Cell, SSAValue]:
-        """The cell and the input's share of all steps, [time, batch, gates * hidden]."""
+        """Return the cell and the input's part of all steps, [time, batch, gates * hidden]."""
         b, width = self.builder, self.family.gates * self.hidden
         w, r = self._weights(1, direction), self._weights(2, direction)
         rows = b.reshape(self.x, (self.time * self.batch, shape_of(self.x)[2]))
@@ -204,7 +207,7 @@ class Unrolling:
         return cell, b.reshape(share, (self.time, self.batch, width))
 
     def run(self, direction: int) -> tuple[SSAValue, State]:
-        """All outputs of a direction, [time, batch, hidden], and its last state."""
+        """Unroll one direction. Return all outputs, [time, batch, hidden], and the last state."""
         b, size = self.builder, (self.batch, self.hidden)
         cell, share = self._cell(direction)
         state = self._initial(direction)
@@ -227,7 +230,7 @@ class Unrolling:
         return b.concat([outputs[t] for t in steps], 0), state
 
     def results(self) -> Results:
-        """Y [time, directions, batch, hidden] and the last states [directions, batch, hidden]."""
+        """Return the outputs: Y [time, directions, batch, hidden] and the last states."""
         b, size = self.builder, (self.batch, self.hidden)
         runs = [self.run(direction) for direction in range(len(self.backward))]
         y = b.concat([b.reshape(v, (self.time, 1, *size)) for v, _ in runs], 1)
@@ -241,17 +244,17 @@ class Unrolling:
 
 
 def import_rnn(node: NodeContext) -> Results:
-    """RNN."""
+    """Import RNN."""
     return Unrolling(node, RNN).results()
 
 
 def import_gru(node: NodeContext) -> Results:
-    """GRU."""
+    """Import GRU."""
     return Unrolling(node, GRU).results()
 
 
 def import_lstm(node: NodeContext) -> Results:
-    """LSTM."""
+    """Import LSTM."""
     return Unrolling(node, LSTM).results()
 
 

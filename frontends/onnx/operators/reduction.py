@@ -1,4 +1,4 @@
-"""Reductions, indices of extremes, running sums, softmax and its relatives."""
+"""Reductions, argmax and argmin, scans, softmax and related operators."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ AlongAxis = Callable[[Builder, SSAValue, int], SSAValue]
 
 
 def reduction_attribute(kind: str) -> Handler:
-    """A reduction whose axes are an attribute; none means all."""
+    """Return the importer of a reduction whose axes are an attribute; none means all axes."""
 
     def handler(node: NodeContext) -> SSAValue:
         return _reduce(node, kind, node.integers("axes") or range(node.rank()))
@@ -27,7 +27,10 @@ def reduction_attribute(kind: str) -> Handler:
 
 
 def reduction_input(kind: str) -> Handler:
-    """A reduction whose axes are an input; without them all, or none with noop_with_empty_axes."""
+    """Return the importer of a reduction whose axes are an input.
+
+    Without axes it reduces all, or none with noop_with_empty_axes.
+    """
 
     def handler(node: NodeContext) -> SSAValue:
         axes = None if node.optional(1) is None else node.constant_ints(1, "axes")
@@ -51,7 +54,7 @@ def _reduce(node: NodeContext, kind: str, axes: Sequence[int]) -> SSAValue:
 
 
 def _no_elements(node: NodeContext, kind: str, axes: Sequence[int]) -> SSAValue:
-    """An extreme over no elements reduces this one instead: none lies beyond it."""
+    """Return a constant to reduce in place of no elements: the identity of max or min."""
     dtype = dtype_of_value(node.input(0))
     lowest, highest = (-np.inf, np.inf) if dtype.kind == "f" else (False, True)
     if dtype.kind in "iu":
@@ -62,7 +65,7 @@ def _no_elements(node: NodeContext, kind: str, axes: Sequence[int]) -> SSAValue:
 
 
 def arg_reduction(kind: str) -> Handler:
-    """ArgMax or ArgMin."""
+    """Return the importer of ArgMax or ArgMin."""
 
     def handler(node: NodeContext) -> SSAValue:
         axis = node.axis(node.integer("axis", 0), node.rank())
@@ -73,7 +76,7 @@ def arg_reduction(kind: str) -> Handler:
 
 
 def import_cumsum(node: NodeContext) -> SSAValue:
-    """CumSum along a constant axis."""
+    """Import CumSum along a constant axis."""
     axis = node.constant_int(1, "axis")
     exclusive, reverse = node.flag("exclusive"), node.flag("reverse")
     place = node.axis(axis, node.rank())
@@ -81,7 +84,7 @@ def import_cumsum(node: NodeContext) -> SSAValue:
 
 
 def import_cumprod(node: NodeContext) -> SSAValue:
-    """CumProd: products over spans that double (Hillis and Steele, 1986)."""
+    """Import CumProd: products over spans that double (Hillis and Steele, 1986)."""
     builder, x = node.builder, node.input(0)
     axis = node.constant_int(1, "axis")
     axis = node.axis(axis, node.rank())
@@ -103,13 +106,13 @@ def import_cumprod(node: NodeContext) -> SSAValue:
 
 
 def import_top_k_attribute(node: NodeContext) -> Sequence[SSAValue]:
-    """TopK before opset 10: k is an attribute."""
+    """Import TopK before opset 10: k is an attribute."""
     axis = node.axis(node.integer("axis", -1), node.rank())
     return node.builder.add_all(nn.TopKOp(node.input(0), node.integer("k"), axis))
 
 
 def import_top_k(node: NodeContext) -> Sequence[SSAValue]:
-    """TopK; sorted results are one of the orders that `sorted = 0` allows."""
+    """Import TopK; sorted results are one of the orders that `sorted = 0` allows."""
     axis = node.axis(node.integer("axis", -1), node.rank())
     node.flag("sorted", True)
     k = node.constant_int(1, "k")
@@ -117,17 +120,17 @@ def import_top_k(node: NodeContext) -> Sequence[SSAValue]:
 
 
 def softmax(builder: Builder, x: SSAValue, axis: int) -> SSAValue:
-    """Softmax along one axis."""
+    """Append a softmax along one axis."""
     return builder.add(nn.SoftmaxOp(x, axis))
 
 
 def log_softmax(builder: Builder, x: SSAValue, axis: int) -> SSAValue:
-    """The logarithm of softmax along one axis."""
+    """Append the logarithm of a softmax along one axis."""
     return builder.add(nn.SoftmaxOp(x, axis, log=True))
 
 
 def hardmax(builder: Builder, x: SSAValue, axis: int) -> SSAValue:
-    """One at the first maximum of an axis, zero elsewhere."""
+    """Return 1 at the first maximum along an axis, 0 elsewhere."""
     shape = shape_of(x)
     winner = builder.add(nn.ArgReduceOp(x, "max", axis, keepdims=True))
     hits = builder.compare("eq", winner, builder.positions(shape[axis], axis, len(shape)))
@@ -135,7 +138,7 @@ def hardmax(builder: Builder, x: SSAValue, axis: int) -> SSAValue:
 
 
 def along_axis(function: AlongAxis) -> Handler:
-    """An operator along one axis, by default the last (since opset 13)."""
+    """Return the importer of an operator along one axis, by default the last (since opset 13)."""
 
     def handler(node: NodeContext) -> SSAValue:
         axis = node.axis(node.integer("axis", -1), node.rank())
@@ -145,7 +148,7 @@ def along_axis(function: AlongAxis) -> Handler:
 
 
 def flattened(function: AlongAxis) -> Handler:
-    """An operator over all dimensions from an axis on, taken as one (before opset 13)."""
+    """Return the importer of an operator over all dimensions from an axis on (before opset 13)."""
 
     def handler(node: NodeContext) -> SSAValue:
         axis = node.axis(node.integer("axis", 1), node.rank())
@@ -155,7 +158,7 @@ def flattened(function: AlongAxis) -> Handler:
 
 
 def over_rows(function: AlongAxis, builder: Builder, x: SSAValue, axis: int) -> SSAValue:
-    """A function over all dimensions of x from an axis on, taken as one."""
+    """Apply a function over all dimensions of x from an axis on, flattened to one."""
     shape = shape_of(x)
     if math.prod(shape[axis + 1 :]) == 1:
         return function(builder, x, axis)

@@ -1,4 +1,4 @@
-"""Resampling."""
+"""Resize and Upsample."""
 
 from __future__ import annotations
 
@@ -31,16 +31,16 @@ def _scaled_sizes(shape: Sequence[int], scales: Sequence[float]) -> list[int]:
 
 
 def _old_resize(node: NodeContext, scales: Sequence[float]) -> SSAValue:
-    """Upsample and the Resize of opset 10: asymmetric coordinates, nearest rounds down.
+    """Import Upsample and the Resize of opset 10: asymmetric coordinates, nearest rounds down.
 
-    How nearest rounds when it shrinks was left open then, so that is refused.
+    These opsets left open how nearest rounds when it shrinks, so that case is refused.
     """
     mode = node.choice("mode", "nearest", ("nearest", "linear", "bilinear"))
     shape = node.shape()
     if len(scales) != len(shape) or not all(0 < scale < math.inf for scale in scales):
         node.refuse(f"scales {list(scales)} must be {len(shape)} positive numbers.")
     if mode == "nearest" and min(scales, default=1) < 1:
-        node.refuse("shrinks to the nearest element, which opset 11 defined; convert the model.")
+        node.refuse("nearest is undefined when it shrinks before opset 11; convert the model.")
     return node.add(
         nn.ResizeOp(
             node.input(0),
@@ -54,22 +54,22 @@ def _old_resize(node: NodeContext, scales: Sequence[float]) -> SSAValue:
 
 
 def import_upsample_attribute(node: NodeContext) -> SSAValue:
-    """Upsample before opset 9: the scales are an attribute."""
+    """Import Upsample before opset 9: the scales are an attribute."""
     return _old_resize(node, node.reals("scales") or ())
 
 
 def import_upsample(node: NodeContext) -> SSAValue:
-    """Upsample of opset 9 and Resize of opset 10: the scales are an input."""
+    """Import Upsample of opset 9 and Resize of opset 10: the scales are an input."""
     return _old_resize(node, [float(s) for s in node.constant(1, "scales").reshape(-1)])
 
 
 def refuse_upsample(node: NodeContext) -> SSAValue:
-    """Upsample since opset 10."""
+    """Refuse Upsample since opset 10, which deprecated it."""
     node.refuse(f"opset {node.opset} has no Upsample; convert it to Resize.")
 
 
 def import_resize(node: NodeContext) -> SSAValue:
-    """Resize since opset 11; axes, antialias and the policy came with opset 18."""
+    """Import Resize since opset 11; opset 18 added axes, antialias and the aspect ratio policy."""
     rank, shape = node.rank(), node.shape()
     given_axes = node.integers("axes")
     axes = range(rank) if given_axes is None else [node.axis(a, rank) for a in given_axes]
@@ -78,9 +78,9 @@ def import_resize(node: NodeContext) -> SSAValue:
     part = [float(s) for s in _optional(node, 2, "scales", len(axes))]
     wanted = [int(n) for n in _optional(node, 3, "sizes", len(axes))]
     if bool(part) == bool(wanted):
-        node.refuse("needs either scales or sizes.")
+        node.refuse("must have either scales or sizes.")
     if wanted:
-        # A dimension without elements keeps none, whatever its scale is.
+        # A dimension without elements stays empty whatever its scale is.
         part = [n / (shape[axis] or 1) for axis, n in zip(axes, wanted, strict=True)]
         if policy != "stretch":
             scale = min(part) if policy == "not_larger" else max(part)
@@ -124,7 +124,8 @@ def import_resize(node: NodeContext) -> SSAValue:
 def _check_corners(node: NodeContext, scales: Sequence[float], sizes: Sequence[int]) -> None:
     """Refuse scales that leave a fraction of an element.
 
-    ONNX's text puts the last corner at the last whole element, its reference at the fraction.
+    The specification of ONNX places the last corner at the last whole element, the reference
+    implementation at the fraction.
     """
     for n, scale, size in zip(node.shape(), scales, sizes, strict=True):
         if abs(n * scale - size) > 1e-4:
@@ -150,23 +151,23 @@ def _antialiased(
 
 
 def _optional(node: NodeContext, index: int, what: str, length: int) -> Sequence[float]:
-    """A constant input; absent and empty mean the same."""
+    """Return a constant input; absent and empty are equivalent."""
     array = node.optional_constant(index, what)
     if array is None or array.size == 0:
         return ()
     if array.size != length:
-        node.refuse(f"its {what} have {array.size} entries, they need {length}.")
+        node.refuse(f"its {what} have {array.size} entries; expected {length}.")
     if not np.isfinite(array).all():
         node.refuse(f"its {what} must be finite but are {array.reshape(-1).tolist()}.")
     return array.reshape(-1).tolist()
 
 
 def _region(node: NodeContext, axes: Sequence[int]) -> list[float]:
-    """The region of interest over all dimensions: starts, then ends."""
+    """Return the region of interest over all dimensions: starts, then ends."""
     rank = node.rank()
     given = np.array(_optional(node, 1, "roi", 2 * len(axes)))
     if given.size == 0:
-        node.refuse("needs a roi for tf_crop_and_resize.")
+        node.refuse("tf_crop_and_resize requires a roi.")
     region = [0.0] * rank + [1.0] * rank
     for i, axis in enumerate(axes):
         region[axis], region[rank + axis] = given[i], given[i + len(axes)]

@@ -15,24 +15,24 @@ from ..node import Handler, NodeContext, Table
 
 
 def import_reshape(node: NodeContext) -> SSAValue:
-    """Reshape: 0 copies a dimension (unless allowzero), -1 is what remains."""
+    """Import Reshape: 0 copies a dimension (unless allowzero), -1 is inferred."""
     wanted, shape = list(node.constant_ints(1, "shape")), node.shape()
     if not node.flag("allowzero"):
         if any(n == 0 and i >= len(shape) for i, n in enumerate(wanted)):
-            node.refuse(f"the shape {wanted} copies a dimension the input does not have.")
+            node.refuse(f"the shape {wanted} copies a dimension that the input does not have.")
         wanted = [shape[i] if n == 0 else n for i, n in enumerate(wanted)]
     if min(wanted, default=0) < -1:
         node.refuse(f"the shape {wanted} has a negative dimension.")
     if -1 in wanted:
         rest = math.prod(n for n in wanted if n != -1)
         if wanted.count(-1) > 1 or rest == 0 or math.prod(shape) % rest:
-            node.refuse(f"the shape {wanted} does not fit {list(shape)}.")
+            node.refuse(f"cannot reshape {list(shape)} to {wanted}.")
         wanted[wanted.index(-1)] = math.prod(shape) // rest
     return node.builder.reshape(node.input(0), wanted)
 
 
 def import_flatten(node: NodeContext) -> SSAValue:
-    """Flatten to a matrix, split before an axis."""
+    """Import Flatten: reshape to a matrix, split before an axis."""
     shape, axis = node.shape(), node.integer("axis", 1)
     if not -len(shape) <= axis <= len(shape):
         node.refuse(f"axis {axis} is outside a tensor of rank {len(shape)}.")
@@ -42,7 +42,7 @@ def import_flatten(node: NodeContext) -> SSAValue:
 
 
 def _axes(node: NodeContext, rank: int, as_input: bool) -> list[int] | None:
-    """The axes of (un)squeeze, from the attribute or (since opset 13) the second input."""
+    """Return the axes of (un)squeeze, from the attribute or (since opset 13) the second input."""
     if as_input:
         axes = None if node.optional(1) is None else node.constant_ints(1, "axes")
     else:
@@ -56,7 +56,7 @@ def _axes(node: NodeContext, rank: int, as_input: bool) -> list[int] | None:
 
 
 def squeeze(as_input: bool) -> Handler:
-    """Squeeze: drop dimensions of size 1, all of them without axes."""
+    """Return the importer of Squeeze: drop dimensions of size 1, without axes all of them."""
 
     def handler(node: NodeContext) -> SSAValue:
         shape = node.shape()
@@ -72,7 +72,7 @@ def squeeze(as_input: bool) -> Handler:
 
 
 def unsqueeze(as_input: bool) -> Handler:
-    """Unsqueeze: insert dimensions of size 1; axes count in the result."""
+    """Return the importer of Unsqueeze: insert dimensions of size 1 at axes of the result."""
 
     def handler(node: NodeContext) -> SSAValue:
         count = len(node.constant_ints(1, "axes")) if as_input else len(node.integers("axes") or ())
@@ -87,7 +87,7 @@ def unsqueeze(as_input: bool) -> Handler:
 
 
 def import_transpose(node: NodeContext) -> SSAValue:
-    """Transpose; without perm the dimensions are reversed."""
+    """Import Transpose; without perm the dimensions are reversed."""
     perm = node.integers("perm")
     return node.builder.transpose(
         node.input(0), tuple(reversed(range(node.rank()))) if perm is None else perm
@@ -95,7 +95,7 @@ def import_transpose(node: NodeContext) -> SSAValue:
 
 
 def import_concat(node: NodeContext) -> SSAValue:
-    """Concat; operands without elements vanish."""
+    """Import Concat; drop operands without elements."""
     values = node.present()
     axis = node.axis(node.integer("axis"), node.rank())
     kept = [v for v in values if shape_of(v)[axis : axis + 1] != (0,)]
@@ -118,18 +118,18 @@ def _split(node: NodeContext, sizes: Sequence[int] | None, parts: int) -> Sequen
 
 
 def import_split_attribute(node: NodeContext) -> Sequence[SSAValue]:
-    """Split before opset 13: the sizes are an attribute."""
+    """Import Split before opset 13: the sizes are an attribute."""
     return _split_equally(node, node.integers("split"))
 
 
 def import_split_input(node: NodeContext) -> Sequence[SSAValue]:
-    """Split of opset 13: the sizes are an input."""
+    """Import Split of opset 13: the sizes are an input."""
     sizes = None if node.optional(1) is None else node.constant_ints(1, "split")
     return _split_equally(node, sizes)
 
 
 def _split_equally(node: NodeContext, sizes: Sequence[int] | None) -> Sequence[SSAValue]:
-    """Without sizes the parts must be equal."""
+    """Split the input; without sizes, the parts must be equal."""
     axis = node.axis(node.integer("axis", 0), node.rank())
     if sizes is None and node.shape()[axis] % node.outputs:
         node.refuse(f"cannot split {node.shape()[axis]} elements into {node.outputs} equal parts.")
@@ -137,7 +137,7 @@ def _split_equally(node: NodeContext, sizes: Sequence[int] | None) -> Sequence[S
 
 
 def import_split(node: NodeContext) -> Sequence[SSAValue]:
-    """Split since opset 18: of num_outputs parts the last may be smaller."""
+    """Import Split since opset 18: the last of num_outputs parts may be smaller."""
     sizes = None if node.optional(1) is None else node.constant_ints(1, "split")
     parts = node.integer("num_outputs", node.outputs)
     if parts != node.outputs:
@@ -152,10 +152,12 @@ def _slice(
     axes: Sequence[int],
     steps: Sequence[int],
 ) -> SSAValue:
-    """Slice with numpy's clamping."""
+    """Slice the input, clamping the bounds as numpy does."""
     shape = node.shape()
     if not len(starts) == len(ends) == len(axes) == len(steps) or 0 in steps:
-        node.refuse("starts, ends, axes and steps must have one length, and no step may be zero.")
+        node.refuse(
+            "starts, ends, axes and steps must have the same length, and no step may be zero."
+        )
     firsts, sizes, strides = [0] * len(shape), list(shape), [1] * len(shape)
     for axis, start, end, step in zip(axes, starts, ends, steps, strict=True):
         at = node.axis(axis, len(shape))
@@ -169,7 +171,7 @@ def _slice(
 
 
 def import_slice_attributes(node: NodeContext) -> SSAValue:
-    """Slice before opset 10: everything is an attribute, the step is 1."""
+    """Import Slice before opset 10: all parameters are attributes and the step is 1."""
     starts, ends = node.integers("starts") or (), node.integers("ends") or ()
     axes = node.integers("axes")
     if axes is None:
@@ -178,7 +180,7 @@ def import_slice_attributes(node: NodeContext) -> SSAValue:
 
 
 def import_slice(node: NodeContext) -> SSAValue:
-    """Slice since opset 10: everything is an input."""
+    """Import Slice since opset 10: all parameters are inputs."""
     starts, ends = node.constant_ints(1, "starts"), node.constant_ints(2, "ends")
     axes = range(len(starts)) if node.optional(3) is None else node.constant_ints(3, "axes")
     steps = [1] * len(starts) if node.optional(4) is None else node.constant_ints(4, "steps")
@@ -186,7 +188,7 @@ def import_slice(node: NodeContext) -> SSAValue:
 
 
 def import_expand(node: NodeContext) -> SSAValue:
-    """Expand: both shapes broadcast, so dimensions of the target may be 1."""
+    """Import Expand: both shapes broadcast, so dimensions of the target may be 1."""
     wanted = node.constant_ints(1, "shape")
     if min(wanted, default=0) < 0:
         node.refuse(f"cannot expand to the shape {list(wanted)}.")
@@ -194,7 +196,7 @@ def import_expand(node: NodeContext) -> SSAValue:
 
 
 def import_tile(node: NodeContext) -> SSAValue:
-    """Tile; axes repeated once stay."""
+    """Import Tile; a Tile by 1 along all axes is its input."""
     repeats = node.constant_ints(1, "repeats")
     if len(repeats) == node.rank() and all(n == 1 for n in repeats):
         return node.input(0)
@@ -205,7 +207,7 @@ def _pad(node: NodeContext, pads: Sequence[int], axes: Sequence[int], value: flo
     mode = node.choice("mode", "constant", ("constant", "reflect", "edge", "wrap"))
     rank = node.rank()
     if len(pads) != 2 * len(axes):
-        node.refuse(f"pads has {len(pads)} entries, it needs {2 * len(axes)}.")
+        node.refuse(f"pads has {len(pads)} entries; expected {2 * len(axes)}.")
     low, high = [0] * rank, [0] * rank
     for i, axis in enumerate(axes):
         at = node.axis(axis, rank)
@@ -214,19 +216,19 @@ def _pad(node: NodeContext, pads: Sequence[int], axes: Sequence[int], value: flo
     if not any(low + high):
         return x
     if mode != "constant" and min(low + high) < 0:
-        # Cropping comes first: the border of the remaining part is repeated.
+        # Crop first: the border of the remaining part is what the mode repeats.
         cropped = nn.PadOp(x, [min(n, 0) for n in low], [min(n, 0) for n in high])
         x, low, high = node.add(cropped), [max(n, 0) for n in low], [max(n, 0) for n in high]
     return node.add(nn.PadOp(x, low, high, mode, value))
 
 
 def import_pad_attributes(node: NodeContext) -> SSAValue:
-    """Pad before opset 11: amounts and value are attributes."""
+    """Import Pad before opset 11: amounts and value are attributes."""
     return _pad(node, node.integers("pads") or (), range(node.rank()), node.real("value", 0.0))
 
 
 def import_pad(node: NodeContext) -> SSAValue:
-    """Pad since opset 11; axes came with opset 18, the mode wrap with 19."""
+    """Import Pad since opset 11; opset 18 added axes, opset 19 the mode wrap."""
     pads = node.constant_ints(1, "pads")
     value = node.optional(2)
     axes = node.optional_constant(3, "axes")
@@ -239,19 +241,19 @@ def import_pad(node: NodeContext) -> SSAValue:
 
 
 def import_depth_to_space(node: NodeContext) -> SSAValue:
-    """DepthToSpace."""
+    """Import DepthToSpace."""
     mode = node.choice("mode", "DCR", ("DCR", "CRD")).lower()
     return node.add(nn.DepthToSpaceOp(node.input(0), node.integer("blocksize"), mode))
 
 
 def import_space_to_depth(node: NodeContext) -> SSAValue:
-    """SpaceToDepth; the mode came with opset 28."""
+    """Import SpaceToDepth; opset 28 added the mode."""
     mode = node.choice("mode", "DCR", ("DCR", "CRD")).lower()
     return node.add(nn.SpaceToDepthOp(node.input(0), node.integer("blocksize"), mode))
 
 
 def import_trilu(node: NodeContext) -> SSAValue:
-    """Trilu: a constant mask selects a triangle of the last two dimensions."""
+    """Import Trilu: select a triangle of the last two dimensions by a constant mask."""
     node.check_rank(0, 2)
     k = node.constant_int(1, "diagonal", 0)
     upper, builder, x = node.flag("upper", True), node.builder, node.input(0)

@@ -10,18 +10,18 @@ from ...builder import array_size, dtype_of_value
 from ..node import NodeContext, Table
 
 MAX_LENGTH = 4096
-"""The longest transform; its matrices have that many rows and columns."""
+"""The longest transform; its matrices have this many rows and columns."""
 
 
 def _transform(
     node: NodeContext, x: SSAValue, length: int, inverse: bool, onesided: bool
 ) -> SSAValue:
-    """[..., n, 1 or 2] to [..., k, 2 (or 1)]: the transform of the last dimension but one."""
+    """Transform the last dimension but one: [..., n, 1 or 2] to [..., k, 2 (or 1)]."""
     builder, shape = node.builder, shape_of(x)
     if not 1 <= length <= MAX_LENGTH or shape[-1] not in (1, 2):
-        node.refuse(f"of shape {list(shape)} and length {length} is not supported.")
+        node.refuse(f"shape {list(shape)} with length {length} is not supported.")
     if onesided and not inverse and shape[-1] == 2:
-        node.refuse("takes a real signal when it is onesided.")
+        node.refuse("a onesided transform must have a real input.")
     kept = min(shape[-2], length // 2 + 1 if onesided and inverse else length)
     x = builder.slice(x, len(shape) - 2, 0, kept)
     matrix = _onesided_inverse(length, kept) if onesided and inverse else None
@@ -37,20 +37,20 @@ def _transform(
 
 
 def _matrix(length: int, kept: int, count: int, inverse: bool) -> Array:
-    """[kept * 2, count * 2]: real and imaginary parts interleaved on both sides."""
+    """Return the matrix [kept * 2, count * 2], real and imaginary parts interleaved in both."""
     turns = np.outer(np.arange(kept), np.arange(count)) % length / length
     angle = 2 * np.pi * turns * (1 if inverse else -1)
     cos, sin = np.cos(angle), np.sin(angle)
-    # (a + bi) (cos + i sin): the rows of a, then those of b.
+    # (a + bi) (cos + i sin): the rows of a, then the rows of b.
     blocks = np.stack([np.stack([cos, sin], -1), np.stack([-sin, cos], -1)], 1)
     return blocks.reshape(2 * kept, 2 * count) / (length if inverse else 1)
 
 
 def _onesided_inverse(length: int, kept: int) -> Array:
-    """[kept * 2, length]: a real signal from the first half of its spectrum."""
+    """Return the matrix [kept * 2, length] from half of a spectrum to a real signal."""
     full = _matrix(length, kept, length, inverse=True).reshape(kept, 2, length, 2)[..., 0]
     index = np.arange(kept)
-    # Every frequency but the first and the middle one has a conjugate twin.
+    # Every frequency except the first and the middle one has a conjugate twin.
     alone = (index == 0) | (2 * index == length)
     return (full * np.where(alone, 1, 2)[:, None, None]).reshape(2 * kept, length)
 
@@ -60,7 +60,7 @@ def _dft(node: NodeContext, axis: int) -> SSAValue:
     rank, builder = node.rank(), node.builder
     axis = node.axis(axis, rank)
     if rank < 2 or axis == rank - 1:
-        node.refuse("cannot transform the last dimension, which holds the complex parts.")
+        node.refuse("cannot transform the last dimension: it holds the real and imaginary parts.")
     given = node.shape()[axis]
     given = 2 * (given - 1) if inverse and onesided else given
     length = node.constant_int(1, "length", given)
@@ -71,21 +71,21 @@ def _dft(node: NodeContext, axis: int) -> SSAValue:
 
 
 def import_dft_17(node: NodeContext) -> SSAValue:
-    """DFT of opset 17, its axis an attribute."""
+    """Import DFT of opset 17, whose axis is an attribute."""
     return _dft(node, node.integer("axis", 1))
 
 
 def import_dft(node: NodeContext) -> SSAValue:
-    """DFT, its axis an input."""
+    """Import DFT, whose axis is an input."""
     return _dft(node, node.constant_int(2, "axis", -2))
 
 
 def import_stft(node: NodeContext) -> SSAValue:
-    """STFT: overlapping frames, gathered, windowed and transformed."""
+    """Import STFT: gather overlapping frames, window and transform them."""
     builder, x, window = node.builder, node.input(0), node.optional(2)
     node.check_rank(0, 2, 3)
     if node.rank() == 2:
-        # Real signals, as torch.onnx.export writes them and onnxruntime takes them.
+        # torch.onnx.export emits real signals without the last dimension; onnxruntime accepts them.
         x = builder.reshape(x, (*node.shape(), 1))
     batch, total, parts = shape_of(x)
     step = node.constant_int(1, "frame step")

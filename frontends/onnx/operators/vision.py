@@ -17,16 +17,16 @@ from .grid_sample import Sampler, Tap, weighted_sum
 from .window import read_kernel, read_lengths
 
 MAX_RATIO, MAX_BINS = 64, 1024
-"""RoiAlign: samples along one side of a bin, bins along one side of a region."""
+"""RoiAlign: samples along one side of a bin, and bins along one side of a region, at most."""
 
 
 def import_col2im(node: NodeContext) -> SSAValue:
-    """Col2Im adds up overlapping blocks: a transposed convolution with unit kernels."""
+    """Import Col2Im, a sum of overlapping blocks, as a transposed convolution with unit kernels."""
     image, block = node.constant_ints(1, "image shape"), node.constant_ints(2, "block shape")
     rank, size = len(block), math.prod(block)
     node.check_rank(0, 3, 3)
     if len(image) != rank or min(block, default=0) < 1 or node.shape()[1] % size:
-        node.refuse(f"of shape {list(node.shape())} does not fit blocks of {list(block)}.")
+        node.refuse(f"input shape {list(node.shape())} does not match blocks of {list(block)}.")
     strides = read_lengths(node, "strides", rank, 1)
     dilations = read_lengths(node, "dilations", rank, 1)
     pads = read_lengths(node, "pads", 2 * rank, 0)
@@ -40,7 +40,7 @@ def import_col2im(node: NodeContext) -> SSAValue:
     counts = [s // stride + 1 for s, stride in zip(slack, strides, strict=True)]
     batch, rows, blocks = node.shape()
     if math.prod(counts) != blocks:
-        node.refuse(f"has {blocks} blocks, the image has {math.prod(counts)}.")
+        node.refuse(f"its input has {blocks} blocks, but the image has {math.prod(counts)}.")
     channels, builder = rows // size, node.builder
     builder.reserve(rows, size)
     kernel = np.tile(np.eye(size), (channels, 1)).reshape(rows, 1, *block)
@@ -60,7 +60,7 @@ def import_col2im(node: NodeContext) -> SSAValue:
 def _kernel_positions(
     node: NodeContext, kernel: Sequence[int], out: Sequence[int], axis: int
 ) -> Array:
-    """[kernel, out]: where an undeformed kernel element lies along one spatial axis."""
+    """Return [kernel, out]: the undeformed position of a kernel element along one spatial axis."""
     rank = len(kernel)
     stride = read_lengths(node, "strides", rank, 1)[axis]
     dilation = read_lengths(node, "dilations", rank, 1)[axis]
@@ -73,7 +73,7 @@ def _kernel_positions(
 
 
 def import_deform_conv(node: NodeContext) -> SSAValue:
-    """DeformConv: the image sampled at displaced positions, then a grouped matrix product."""
+    """Import DeformConv: sample the image at displaced positions, then multiply in groups."""
     builder, x, offset, mask = node.builder, node.input(0), node.input(2), node.optional(4)
     kernel = read_kernel(node, node.shape(1)[2:])
     for index in range(3):
@@ -85,7 +85,7 @@ def import_deform_conv(node: NodeContext) -> SSAValue:
     elements, pixels = math.prod(kernel), math.prod(out)
     fits = min(groups, shares) > 0 and taken * groups == channels and channels % shares == 0
     if not fits or features % groups or node.shape(2)[1] != shares * elements * 2:
-        node.refuse("its groups, channels and offsets do not fit.")
+        node.refuse("its groups, channels and offsets do not match.")
     parted = builder.reshape(offset, (batch * shares, elements, 2, pixels))
     sampler, taps = Sampler(builder, "linear", "zeros", True), list[list[Tap]]()
     for axis, length in enumerate(image):
@@ -111,7 +111,10 @@ def import_deform_conv(node: NodeContext) -> SSAValue:
 def _samples(
     builder: Builder, start: SSAValue, size: SSAValue, bins: int, ratio: int, length: int
 ) -> list[Tap]:
-    """[rois, bins * ratio]: the two taps of each sample along one axis, zero beyond the border."""
+    """Return the two taps of each sample along one axis, [rois, bins * ratio].
+
+    Samples beyond the border get the weight zero.
+    """
     steps = (np.arange(bins * ratio) + 0.5) / (bins * ratio)
     steps = builder.constant(steps.astype(dtype_of_value(start)))
     place = builder.binary("add", start, builder.binary("mul", size, steps))
@@ -131,7 +134,10 @@ def _samples(
 
 
 def roi_align(default_mode: str | None) -> Handler:
-    """RoiAlign by averages; before opset 16 (no default mode) without the shift by half a pixel."""
+    """Return the importer of RoiAlign by averages.
+
+    Before opset 16 (no default mode) coordinates are not shifted by half a pixel.
+    """
 
     def handler(node: NodeContext) -> SSAValue:
         builder, x, rois = node.builder, node.input(0), node.input(1)
@@ -149,9 +155,11 @@ def roi_align(default_mode: str | None) -> Handler:
         node.check_rank(1, 2, 2)
         node.check_rank(2, 1, 1)
         if not 1 <= ratio <= MAX_RATIO or not 1 <= min(bins) <= max(bins) <= MAX_BINS:
-            node.refuse(f"needs a sampling_ratio of 1 to {MAX_RATIO}, bins of 1 to {MAX_BINS}.")
+            node.refuse(
+                f"sampling_ratio must be 1 to {MAX_RATIO}, the output 1 to {MAX_BINS} bins."
+            )
         if not is_float(tensor_type(rois).element_type):
-            node.refuse("needs float regions.")
+            node.refuse("its regions must be float.")
         _, channels, *image = node.shape()
         count = node.shape(1)[0]
         corners = builder.binary("mul", rois, scale)
@@ -176,7 +184,7 @@ def roi_align(default_mode: str | None) -> Handler:
 def _pool_samples(
     builder: Builder, x: SSAValue, batch_indices: SSAValue, taps: Sequence[Sequence[Tap]]
 ) -> SSAValue:
-    """[channels, rois, rows, columns]: the weighted elements of every sample."""
+    """Return the weighted elements of every sample, [channels, rois, rows, columns]."""
     batch, channels, height, width = shape_of(x)
     images = builder.reshape(builder.transpose(x, (1, 0, 2, 3)), (channels, batch * height * width))
     count = shape_of(batch_indices)[0]

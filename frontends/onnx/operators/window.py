@@ -11,7 +11,7 @@ AUTO_PADS = ("NOTSET", "SAME_UPPER", "SAME_LOWER", "VALID")
 
 
 class ResolvedWindow(NamedTuple):
-    """A window with its padding resolved: all begins, then all ends."""
+    """A window with explicit padding: all begins, then all ends."""
 
     kernel: tuple[int, ...]
     strides: tuple[int, ...]
@@ -20,41 +20,45 @@ class ResolvedWindow(NamedTuple):
 
 
 def spatial_rank(node: NodeContext) -> int:
-    """The number of spatial dimensions of the first input."""
+    """Return the number of spatial dimensions of the first input, which must be 1 to 3."""
     rank = node.rank() - 2
     if not 1 <= rank <= 3:
-        node.refuse(f"takes 1 to 3 spatial dimensions, its input has the rank {rank + 2}.")
+        node.refuse(f"its input must have rank 3 to 5 (1 to 3 spatial dimensions), not {rank + 2}.")
     return rank
 
 
 def read_lengths(node: NodeContext, name: str, length: int, default: int) -> tuple[int, ...]:
-    """An integer list attribute of a known length."""
+    """Return a list attribute, which must have `length` entries, or copies of `default`."""
     values = node.integers(name)
     if values is None:
         return (default,) * length
     if len(values) != length:
-        node.refuse(f"{name} has {len(values)} entries, it needs {length}.")
+        node.refuse(f"{name} has {len(values)} entries; expected {length}.")
     return values
 
 
 def read_kernel(node: NodeContext, weights: Sequence[int] | None = None) -> tuple[int, ...]:
-    """The kernel shape, which must be that of the weights if there are some."""
+    """Return the kernel shape, which must equal the shape of the weights if there are any."""
     rank = spatial_rank(node)
     given = node.integers("kernel_shape")
     if weights is None and given is None:
         node.refuse("the attribute 'kernel_shape' is missing.")
     kernel = tuple(given if given is not None else weights or ())
     if weights is not None and kernel != tuple(weights):
-        node.refuse(f"kernel_shape {list(kernel)} is not that of the weights, {list(weights)}.")
+        node.refuse(
+            f"kernel_shape {list(kernel)} differs from the shape of the weights, {list(weights)}."
+        )
     if len(kernel) != rank:
-        node.refuse(f"the kernel has {len(kernel)} dimensions, the input {rank} spatial ones.")
+        node.refuse(
+            f"the kernel has {len(kernel)} dimensions, but the input has {rank} spatial dimensions."
+        )
     return kernel
 
 
 def read_window(
     node: NodeContext, weights: Sequence[int] | None = None, dilated: bool = True
 ) -> ResolvedWindow:
-    """The window of a convolution or pooling over the first input."""
+    """Return the window of a convolution or pooling over the first input."""
     kernel = read_kernel(node, weights)
     rank = len(kernel)
     strides = read_lengths(node, "strides", rank, 1)
@@ -75,7 +79,7 @@ def same_pads(
     dilations: Sequence[int],
     auto_pad: str,
 ) -> tuple[int, ...]:
-    """The padding that makes the result ceil(size / stride); SAME_UPPER pads the end more."""
+    """Return the padding for a result of ceil(size / stride); SAME_UPPER pads the end more."""
     totals = [
         max((-(-n // s) - 1) * s + (k - 1) * d + 1 - n, 0)
         for n, k, s, d in zip(sizes, kernel, strides, dilations, strict=True)
@@ -84,7 +88,7 @@ def same_pads(
 
 
 def split_pads(totals: Sequence[int], end_larger: bool) -> tuple[int, ...]:
-    """Distribute each total to begin and end; an odd one gives one more to the larger side."""
+    """Distribute each total to begin and end; the larger side gets one more of an odd total."""
     smaller = [total // 2 for total in totals]
     larger = [total - half for total, half in zip(totals, smaller, strict=True)]
     return (*smaller, *larger) if end_larger else (*larger, *smaller)

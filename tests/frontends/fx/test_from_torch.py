@@ -64,7 +64,7 @@ def test_calls_that_clopt_does_not_compute_are_named(torch: ModuleType) -> None:
     with pytest.raises(clopt.CloptError) as refusal:
         clopt.from_torch(Sorted(), torch.randn(4))
     assert str(refusal.value) == (
-        "aten.sort.default ('sort') is not an operator that clopt imports; "
+        "aten.sort.default ('sort') is not a supported operator; "
         'torch.compile(model, backend="clopt") leaves such calls in torch.'
     )
 

@@ -80,7 +80,7 @@ def test_roi_align(mode: str):
 
 def test_roi_align_with_a_number_of_samples_that_depends_on_the_data():
     proto = model("float[2,3,8,7] x, float[1,4] r", "y = RoiAlign(x, r, b)", 16, {"b": [0]})
-    with pytest.raises(CloptError, match="needs a sampling_ratio of 1 to 64"):
+    with pytest.raises(CloptError, match="sampling_ratio must be 1 to 64"):
         load(proto)
 
 

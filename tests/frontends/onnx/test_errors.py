@@ -34,7 +34,7 @@ SENTENCES = {
     ),
     "too old operator": (
         model(X, "y = Pad<paddings=[0,0,1,1]>(x)", 1),
-        "Pad of opset 1 is too old, opset 2 is the oldest",
+        "Pad of opset 1 is too old; the oldest supported opset is 2",
     ),
     "unknown domain": (
         model(X, "y = own.Relu(x)"),
@@ -62,11 +62,11 @@ SENTENCES = {
     ),
     "too many inputs": (
         model(X, "y = Relu(x, x)"),
-        "has 2 inputs, the operator takes 1",
+        "has 2 inputs; expected 1",
     ),
     "undefined name": (
         model(X, "y = Add(x, z)"),
-        "an input is 'z', which nothing in the graph computes",
+        "an input is 'z', which no node of the graph computes",
     ),
     "name defined twice": (
         model(X, "y = Relu(x) y = Exp(x)"),
@@ -90,11 +90,11 @@ SENTENCES = {
     ),
     "result that depends on data": (
         model(X, "y = NonZero(x)"),
-        "the size of its result depends on values of the run",
+        "the size of its result depends on run-time values",
     ),
     "elements chosen by data": (
         model("float[4] x, bool[4] c", "y = Compress(x, c)"),
-        "the size of its result depends on values of the run",
+        "the size of its result depends on run-time values",
     ),
     "boxes chosen by data": (
         model("float[1,9,4] x, float[1,2,9] c", "y = NonMaxSuppression(x, c)"),
@@ -122,7 +122,7 @@ SENTENCES = {
     ),
     "bad reshape": (
         model(X, "y = Reshape(x, s)", constants={"s": [4, -1]}),
-        "the shape [4, -1] does not fit [2, 3]",
+        "cannot reshape [2, 3] to [4, -1]",
     ),
     "axis out of range": (
         model(X, "y = Softmax<axis=2>(x)"),
@@ -161,7 +161,7 @@ SENTENCES = {
             "float[1,1,12] x, float[1,1,1] w",
             'y = ConvTranspose<auto_pad="SAME_UPPER", strides=[2]>(x, w)',
         ),
-        "SAME_UPPER wants the size [24], but the kernel reaches only [23]; give output_shape",
+        "SAME_UPPER requires the size [24], but the kernel covers only [23]; give output_shape",
     ),
     "optional input": (
         model("optional(float[2]) x", "y = Identity(x)"),
@@ -241,7 +241,9 @@ def test_missing_opset():
 
 
 def test_future_opset():
-    with pytest.raises(CloptError, match=r"uses ONNX opset 999, the installed onnx knows \d+"):
+    with pytest.raises(
+        CloptError, match=r"uses ONNX opset 999, but the installed onnx supports at most \d+"
+    ):
         load(model(X, "y = Relu(x)", 999))
 
 
@@ -282,7 +284,7 @@ def test_external_data_stays_in_the_folder(tmp_path: Path, location: str):
 
 
 def test_external_data_of_bytes(tmp_path: Path):
-    with pytest.raises(CloptError, match="give the model's path instead of its bytes"):
+    with pytest.raises(CloptError, match="pass the path of the model instead of its bytes"):
         load(external(tmp_path, "data.bin").read_bytes())
 
 
@@ -312,7 +314,7 @@ def test_names_that_are_not_utf8():
 def test_recurrent_too_long():
     weights = {"w": np.zeros((1, 4, 2), np.float32), "r": np.zeros((1, 4, 1), np.float32)}
     proto = model("float[5000,1,2] x", "y = LSTM<hidden_size=1>(x, w, r)", 14, weights)
-    with pytest.raises(CloptError, match="runs over 5000 steps; up to 2048 can be unrolled"):
+    with pytest.raises(CloptError, match="has 5000 time steps; at most 2048 can be unrolled"):
         load(proto)
 
 
