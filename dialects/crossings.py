@@ -1,4 +1,4 @@
-"""What it takes to cross from the queue of a program to the device of an accelerator, and back."""
+"""Synchronisation and memory between a program's queue and the device of an accelerator."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ from enum import Enum
 
 
 class Fence(Enum):
-    """How the commands of a graph are ordered with those around them on the queue."""
+    """How the commands of a graph are ordered with the commands around them on the queue."""
 
     QUEUE = "queue"
-    """They are on the queue, which is in order."""
+    """The commands are on the program's queue, which is in order."""
     EVENTS = "events"
-    """They are on a queue of the device's own, which waits for an event, and we for its events."""
+    """The commands are on the device's own queue; the two queues wait for each other's events."""
     FINISH = "finish"
-    """The host waits for our queue before a command, and the command ends before the host goes
-    on."""
+    """The host drains the program's queue before each command, then waits for the command.
+    """
 
 
 class MemorySpace(Enum):
     """Where the commands of a graph find their tensors."""
 
     BUFFERS = "buffers"
-    """In buffers of the context."""
+    """In buffers of the OpenCL context."""
     HOST = "host"
-    """In memory of the host, to which buffers are mapped while a command runs."""
+    """In host memory: buffers are mapped while a command runs."""

@@ -1,4 +1,4 @@
-"""The base of operations whose results follow from a rule: those of nn and of accelerators."""
+"""Base class of operations with inferred result types: operations of nn and of accelerators."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from xdsl.traits import Pure
 from xdsl.utils.exceptions import VerifyException
 
 Properties: TypeAlias = Mapping[str, Attribute]
-"""The properties of an operation, with defaults filled in."""
+"""The properties of an operation, including defaults."""
 
 FORMAT = "operands attr-dict `:` functional-type(operands, results)"
-"""The text form of most such operations."""
+"""The assembly format of most such operations."""
 
 
 class InferredOp(IRDLOperation, ABC):
-    """A pure operation with one rule for its results, which its dialect calls `infer`."""
+    """A pure operation whose result types follow from one rule, `infer`."""
 
     traits = traits_def(Pure())
     irdl_options = (ParsePropInAttrDict(),)
 
     @classmethod
     def with_defaults(cls, properties: Properties) -> Properties:
-        """The given properties, and the defaults of the others."""
+        """Return the properties with defaults filled in."""
         definitions = cls.get_irdl_definition().properties
         defaults = {
             name: definition.default_value
@@ -37,6 +37,6 @@ class InferredOp(IRDLOperation, ABC):
 
 
 def require(condition: bool, message: str) -> None:
-    """Raise a VerifyException unless the condition holds."""
+    """Raise VerifyException with `message` unless the condition holds."""
     if not condition:
         raise VerifyException(message)

@@ -1,6 +1,6 @@
-"""The functions that operations of several dialects compute.
+"""Enumerations of functions that operations of several dialects compute.
 
-A dialect with only some of them refuses the others in its rules.
+A dialect that supports only some of them rejects the others in its verifiers.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ from xdsl.utils.str_enum import StrEnum
 
 
 class BinaryKind(StrEnum):
-    """The elementwise functions of two tensors; `div` of integers truncates toward zero."""
+    """An elementwise function of two tensors; integer `div` truncates toward zero."""
 
     ADD = "add"
     SUB = "sub"

@@ -1,4 +1,4 @@
-"""The names of a network's nodes, which operations have as locations."""
+"""Names of a network's nodes, which operations carry as locations."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from ..messages.printable import printable
 
 
 def named_node(op: Operation) -> str:
-    """Return the name that the model's author gave the node of `op`; empty without one.
+    """Return the model's name of the node of `op`, or an empty string.
 
-    It is for people: what cannot be seen in it is escaped, and a long one is cut.
+    The name is for display: non-printable characters are escaped and long names truncated.
     """
     name = _name(op.location)
     return printable(name) if name else ""

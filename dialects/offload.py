@@ -1,9 +1,9 @@
-"""The interface of an accelerator's graphs and of their calls: all that `cl` and passes see.
+"""Interface between accelerators' graphs and calls and the rest: `cl` and passes see only this.
 
-An accelerator computes parts of a network in place of our kernels. A part is a graph, an operation
-of the module with the accelerator's own types inside, and one call among operations of nn stands in
-the place of what the graph computes. On the queue the graph is a few commands, which run in the
-order that their tensors ask for, each once in an inference.
+An accelerator computes parts of a network instead of OpenCL kernels. Each part becomes a graph: an
+operation of the module with the accelerator's own types inside. A call among the nn operations
+replaces the operations that the graph computes. On the queue, a graph is a few commands. They run
+in an order that respects the dependences between their tensors, each once per inference.
 """
 
 from __future__ import annotations
@@ -37,39 +37,39 @@ from .crossings import Fence, MemorySpace
 
 @dataclass(frozen=True)
 class Tensors:
-    """The tensors of a command that have memory in a program; constants and scratch have not."""
+    """The tensors of a command that have memory in the program, without constants and scratch."""
 
     reads: tuple[SSAValue, ...]
     writes: tuple[SSAValue, ...]
 
     @property
     def all(self) -> tuple[SSAValue, ...]:
-        """Those that it reads, then those that it writes."""
+        """Return the tensors that the command reads, then those that it writes."""
         return (*self.reads, *self.writes)
 
 
 @dataclass(frozen=True)
 class CommandWork:
-    """What a command computes and moves."""
+    """The amount of computation and data movement of a command."""
 
     multiply_adds: int
     bytes: int
-    """Each tensor once, constants included."""
+    """Each tensor counted once, constants included."""
 
 
 class OffloadGraphOp(IRDLOperation, ABC):
     """A part of a network that an accelerator computes: commands on tensors of its own types.
 
-    A command is an operation of the graph's body, or the graph itself where that is one command.
-    Its tensors are values of the body. Values of one graph are no tensors of another.
+    A command is an operation of the graph's body, or the graph itself if it is a single command.
+    Its tensors are values of the body; graphs share no values.
     """
 
     ACCELERATOR: ClassVar[str]
-    """The accelerator's name for people."""
+    """The display name of the accelerator."""
     FENCE: ClassVar[Fence] = Fence.QUEUE
-    """Another one is for commands that are calls on the host."""
+    """Other fences are for commands that are host calls."""
     MEMORY: ClassVar[MemorySpace] = MemorySpace.BUFFERS
-    """The host's is for calls on the host, with the fence FINISH."""
+    """HOST is for host calls and requires the fence FINISH."""
 
     sym_name = prop_def(SymbolNameConstraint())
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
@@ -77,58 +77,58 @@ class OffloadGraphOp(IRDLOperation, ABC):
     @property
     @abstractmethod
     def commands(self) -> Sequence[Operation]:
-        """The commands in their order; a command's number is its index here."""
+        """Return the commands in order; the index in this list is a command's number."""
 
     @property
     @abstractmethod
     def inputs(self) -> Sequence[SSAValue]:
-        """The tensors that the graph takes: no command writes them."""
+        """Return the input tensors of the graph, which none of its commands writes."""
 
     @property
     @abstractmethod
     def outputs(self) -> Sequence[SSAValue]:
-        """The tensors that the graph returns: its commands write them."""
+        """Return the output tensors of the graph, which its commands write."""
 
     @property
     def copies(self) -> int:
-        """The number of its commands that only change layouts."""
+        """Return the number of commands that only change layouts."""
         return 0
 
     @abstractmethod
     def tensors(self, command: Operation) -> Tensors:
-        """The tensors that a command reads and writes."""
+        """Return the tensors that a command reads and writes."""
 
     @abstractmethod
     def memory_type(self, tensor: SSAValue) -> MemRefType:
-        """The memory of a tensor: a dense buffer; one of as many elements serves as well."""
+        """Return the type of the dense buffer for a tensor; any shape of equal size is accepted."""
 
     def is_opaque(self, tensor: SSAValue) -> bool:
-        """Whether commands of this graph alone can interpret the bytes of a tensor."""
+        """Return whether only commands of this graph can interpret the bytes of a tensor."""
         del tensor
         return False
 
     def scratch(self, command: Operation) -> Sequence[MemRefType]:
-        """Memory that a command uses and leaves with no meaning: nothing reads it after it."""
+        """Return the scratch buffers of a command, whose contents are dead once it has run."""
         del command
         return ()
 
     @property
     @abstractmethod
     def weight_keys(self) -> Iterable[str]:
-        """The arrays of the weights store that the graph names."""
+        """Return the keys of the graph's arrays in the weights store."""
 
     @property
     @abstractmethod
     def constant_bytes(self) -> int:
-        """The bytes that the graph's constants take on the device, at least by estimate."""
+        """Return an estimate of the bytes that the graph's constants occupy on the device."""
 
     @abstractmethod
     def work(self, command: Operation) -> CommandWork:
-        """The work of a command, for a profile."""
+        """Return the work of a command, for profiles."""
 
 
 class _CallsGraph(SymbolUserOpInterface):
-    """Verifies that a call agrees with the graph that it names."""
+    """Verifies that a call matches the type of the graph that it names."""
 
     def verify(self, op: Operation) -> None:
         call = cast("OffloadCallOp", op)
@@ -141,17 +141,17 @@ class _CallsGraph(SymbolUserOpInterface):
         ):
             if len(values) != len(tensors):
                 raise VerifyException(
-                    f"@{call.graph_name} {what} {len(tensors)} tensors, not {len(values)}"
+                    f"@{call.graph_name} {what} {len(tensors)} tensors; the call has {len(values)}"
                 )
             for value, tensor in zip(values, tensors, strict=True):
                 if not _same_buffer(value.type, graph.memory_type(tensor)):
                     raise VerifyException(
-                        f"@{call.graph_name} {what} {tensor.type}, which is no {value.type}"
+                        f"@{call.graph_name} {what} {tensor.type}, not {value.type}"
                     )
 
 
 def _same_buffer(plain: Attribute, memory: MemRefType) -> bool:
-    """Whether both types describe the same elements in row-major order, in any shape."""
+    """Return whether both types describe the same elements in row-major order, in any shape."""
     type_ = cast("TensorType[Attribute]", plain)
     return (
         isinstance(type_.encoding, NoneAttr)
@@ -161,13 +161,14 @@ def _same_buffer(plain: Attribute, memory: MemRefType) -> bool:
 
 
 class OffloadCallOp(IRDLOperation, ABC):
-    """The values that a graph computes, among operations of nn.
+    """A call, among nn operations, that yields the values computed by a graph.
 
-    Operands and results are plain tensors with the elements of the graph's; shapes may differ.
+    Operands and results are plain tensors with the elements of the graph's tensors; shapes may
+    differ.
     """
 
     GRAPH: ClassVar[type[OffloadGraphOp]]
-    """The graphs that it calls."""
+    """The class of graphs that it calls."""
 
     graph = prop_def(FlatSymbolRefAttrConstr)
     inputs = var_operand_def(TensorType)
@@ -184,5 +185,5 @@ class OffloadCallOp(IRDLOperation, ABC):
 
     @property
     def graph_name(self) -> str:
-        """The name of the graph."""
+        """Return the name of the graph."""
         return self.graph.root_reference.data

@@ -1,4 +1,4 @@
-"""Short ways to constrain, build and read the built-in attributes that are properties."""
+"""Helpers that constrain, build and read the built-in attributes used as properties."""
 
 from __future__ import annotations
 
@@ -21,30 +21,30 @@ from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
 I64 = IntegerAttr.constr(i64)
-"""Constrains a property to one 64-bit integer."""
+"""Constraint for one 64-bit integer."""
 
 I64_ARRAY = DenseArrayBase.constr(i64)
-"""Constrains a property to 64-bit integers."""
+"""Constraint for an array of 64-bit integers."""
 
 F64 = FloatAttr.constr(f64)
-"""Constrains a property to one double."""
+"""Constraint for one double."""
 
 F64_ARRAY = DenseArrayBase.constr(f64)
-"""Constrains a property to doubles."""
+"""Constraint for an array of doubles."""
 
 
 def int_array(values: Sequence[int]) -> Attribute:
-    """`array<i64: …>`."""
+    """Return `array<i64: …>`."""
     return DenseArrayBase.from_list(i64, [_fitting(v) for v in values])
 
 
 def float_array(values: Sequence[float]) -> Attribute:
-    """`array<f64: …>`."""
+    """Return `array<f64: …>`."""
     return DenseArrayBase.from_list(f64, [float(v) for v in values])
 
 
 def integer(value: int) -> Attribute:
-    """`value : i64`."""
+    """Return `value : i64`."""
     return IntegerAttr(_fitting(value), i64)
 
 
@@ -55,22 +55,22 @@ def _fitting(value: int) -> int:
 
 
 def real(value: float) -> Attribute:
-    """`value : f64`."""
+    """Return `value : f64`."""
     return FloatAttr(float(value), f64)
 
 
 def flag(value: bool) -> Attribute | None:
-    """A unit attribute, or nothing for False."""
+    """Return a unit attribute, or None for False."""
     return UnitAttr() if value else None
 
 
 def boolean(value: bool) -> Attribute:
-    """`true` or `false`, for properties without a default or with one that is true."""
+    """Return `true` or `false`, for properties without a default or with the default true."""
     return BoolAttr.from_bool(value)
 
 
 def text(attr: Attribute | None) -> str | None:
-    """The text of a string; None for anything else.
+    """Return the text of a string attribute, or None for other attributes.
 
     xDSL prints non-ASCII characters as escapes, and parses a string with escapes as bytes.
     """
@@ -80,7 +80,7 @@ def text(attr: Attribute | None) -> str | None:
 
 
 def ints(attr: Attribute | None) -> tuple[int, ...]:
-    """The values of an i64 array (or one integer); nothing for an absent one."""
+    """Return the values of an i64 array, or of one integer; () if the attribute is absent."""
     if attr is None:
         return ()
     if isinstance(attr, IntegerAttr):
@@ -89,7 +89,7 @@ def ints(attr: Attribute | None) -> tuple[int, ...]:
 
 
 def floats(attr: Attribute | None) -> tuple[float, ...]:
-    """The values of an f64 array (or one float); nothing for an absent one."""
+    """Return the values of an f64 array, or of one float; () if the attribute is absent."""
     if attr is None:
         return ()
     if isinstance(attr, FloatAttr):
@@ -98,10 +98,10 @@ def floats(attr: Attribute | None) -> tuple[float, ...]:
 
 
 def number(attr: Attribute) -> int | float:
-    """The value of an integer or float."""
+    """Return the value of an integer or float attribute."""
     return cast("IntegerAttr | FloatAttr", attr).value.data
 
 
 def is_true(attr: Attribute) -> bool:
-    """The value of a boolean."""
+    """Return the value of a boolean attribute."""
     return bool(cast("IntegerAttr", attr).value.data)

@@ -1,4 +1,4 @@
-"""Remarks: sentences for the user from passes that succeed. The module carries them."""
+"""Remarks: messages to the user from passes that succeed, stored on the module."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ ATTRIBUTE_NAME = "clopt.remarks"
 
 
 def remarks_of(module: ModuleOp) -> tuple[str, ...]:
-    """The remarks of the passes that ran over `module`, in order."""
+    """Return the remarks of the passes that ran over `module`, in order."""
     found = module.attributes.get(ATTRIBUTE_NAME)
     if not isinstance(found, ArrayAttr):
         return ()
@@ -23,7 +23,7 @@ def remarks_of(module: ModuleOp) -> tuple[str, ...]:
 
 
 def add_remarks(module: ModuleOp, texts: Iterable[str]) -> None:
-    """Append sentences that `module` does not carry yet."""
+    """Append remarks that `module` does not have yet."""
     kept = dict.fromkeys((*remarks_of(module), *texts))
     if kept:
         module.attributes[ATTRIBUTE_NAME] = ArrayAttr([StringAttr(text) for text in kept])

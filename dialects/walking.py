@@ -1,4 +1,4 @@
-"""Walks over operations, for the hot loops of passes: xDSL's own slow down with depth."""
+"""Fast walks over operations for hot loops: xDSL's walks slow down with the nesting depth."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ OperationT = TypeVar("OperationT", bound=Operation)
 
 
 def operations_in(*regions: Region) -> Iterator[Operation]:
-    """Every operation of the regions, as `Region.walk` gives them: in the order of the text.
+    """Yield every operation of the regions in the order of the text, as `Region.walk` does.
 
-    The operation at hand may be erased; its neighbours may not be.
+    The current operation may be erased during the walk, its neighbours may not.
     """
     pending = [block.first_op for region in regions for block in region.blocks][::-1]
     while pending:
@@ -30,8 +30,8 @@ def operations_in(*regions: Region) -> Iterator[Operation]:
 
 
 def operations_of(kind: type[OperationT], *regions: Region) -> Iterator[OperationT]:
-    """Every operation of the regions whose class is `kind`, in the order of the text."""
+    """Yield every operation of the regions whose class is exactly `kind`, in text order."""
     for op in operations_in(*regions):
-        # Not isinstance: a negative answer for an abstract class takes longer than the walk.
+        # `isinstance` on an abstract class takes longer for a negative answer than the walk itself.
         if type(op) is kind:
             yield op

@@ -14,30 +14,31 @@ if TYPE_CHECKING:
     from .target import Target
 
 MODES = ("off", "auto", "prefer")
-"""Who computes what: never the accelerator, as costs say, or the accelerator wherever it can."""
+"""When to offload: never, if the cost model favours it, or wherever the accelerator can."""
 
 
 @dataclass(frozen=True)
 class AcceleratorFacts(FactTable):
-    """The facts of a target about one accelerator: a field for each, with its default.
+    """The facts of a target about one accelerator: one field per fact, with its default.
 
-    The first is called like the accelerator; it is the mode, one of `MODES`, by default `off`. The
-    names of the others begin with it. A string under each field says what it means.
+    The first field is named after the accelerator and holds the mode, one of `MODES`, `off` by
+    default. The names of the other fields begin with that name. A string below each field
+    documents it.
     """
 
     READS_QUANTIZED: ClassVar[bool] = False
-    """Whether it takes products between `nn.dequantize` and `nn.quantize`, which then wait for it
-    in this form."""
+    """Whether it accepts products between `nn.dequantize` and `nn.quantize`; passes then keep this
+    form until it has taken its parts."""
     NEEDS_SHIFTS: ClassVar[bool] = False
-    """Whether its scales are powers of two; `nn-quantize` then makes no others in a network."""
+    """Whether its scales are powers of two; `nn-quantize` then uses no other scales."""
 
     def __post_init__(self) -> None:
-        """Refuse values outside of their ranges by a ValueError."""
+        """Raise ValueError if a fact is out of its range."""
         super().__post_init__()
         self.check(vars(self))
 
     def check(self, facts: Mapping[str, Any]) -> None:
-        """Refuse values by a ValueError; a class that adds to this calls it."""
+        """Raise ValueError if a fact is out of its range; subclasses extend this."""
         require_choice(facts, fields(self)[0].name, MODES)
 
     @property
@@ -47,9 +48,10 @@ class AcceleratorFacts(FactTable):
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-        """Return the facts in a table of a target's file, whose folder is `folder`.
+        """Return the facts in a table of a target file; `folder` is the folder of the file.
 
-        A key is a fact without the accelerator's name, or `mode`. ValueError for another.
+        Keys are fact names without the accelerator's name, or `mode`. Raises ValueError for other
+        keys.
         """
         names = {key_of(cls, name): name for name in defaults(cls)}
         for key in table:
@@ -77,21 +79,21 @@ def raw_facts(accelerator: str, table: Mapping[str, Any]) -> dict[str, Fact]:
 
 
 def require_choice(facts: Mapping[str, Any], name: str, choices: Sequence[str]) -> None:
-    """Refuse a fact that is none of `choices`."""
+    """Raise ValueError if a fact is not one of `choices`."""
     if facts[name] not in choices:
         names = " or ".join(f'"{choice}"' for choice in choices)
-        raise ValueError(f'{name} is {names}, not "{facts[name]}"')
+        raise ValueError(f'{name} must be {names}, not "{facts[name]}"')
 
 
 def require_positive(facts: Mapping[str, Any], *names: str) -> None:
-    """Refuse numbers that are not above zero, or not finite."""
+    """Raise ValueError for facts that are not positive and finite."""
     for name in names:
         if not 0 < facts[name] < math.inf:
-            raise ValueError(f"{name} is a positive number, not {facts[name]}")
+            raise ValueError(f"{name} must be a positive number, not {facts[name]}")
 
 
 def require_from_zero(facts: Mapping[str, Any], *names: str) -> None:
-    """Refuse numbers below zero, or not finite."""
+    """Raise ValueError for facts that are negative or not finite."""
     for name in names:
         if not 0 <= facts[name] < math.inf:
-            raise ValueError(f"{name} is a number from 0, not {facts[name]}")
+            raise ValueError(f"{name} must not be negative: {facts[name]}")

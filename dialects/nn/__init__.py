@@ -1,7 +1,7 @@
-"""The nn dialect: canonical operations of neural networks on statically shaped tensors.
+"""The nn dialect: canonical neural network operations on tensors of static shape.
 
-Values are `tensor<…>` in logical NCHW order; i1 is bool, signless integers are signed. Each
-operation has one shape rule, its `infer`, which the constructor and the verifier share.
+Values are `tensor<…>` in logical NCHW order; i1 is bool, and signless integers are signed. Each
+operation has one type inference rule, `infer`, which the constructor and the verifier share.
 """
 
 from xdsl.ir import Dialect

@@ -1,4 +1,4 @@
-"""The two halves of attention, which one kernel computes for a few queries at a time."""
+"""The two halves of attention; fused, one kernel computes both for a few queries at a time."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .types import Tensor, broadcast, with_shape
 
 @irdl_op_definition
 class AttentionScoresOp(NNOp):
-    """The products of queries [..., Q, D] with keys [..., K, D]: [..., Q, K].
+    """Attention scores: the products of queries [..., Q, D] and keys [..., K, D], [..., Q, K].
 
-    It is a matmul with a transposed right operand. Its kernel lays queries out side by side, so
-    that they are the lanes of all that follows up to `nn.attention`.
+    Equivalent to a matmul with a transposed right operand. Its kernel stores queries contiguously,
+    so that they become the vector lanes of all operations up to `nn.attention`.
     """
 
     name = "nn.attention_scores"
@@ -36,15 +36,15 @@ class AttentionScoresOp(NNOp):
     @classmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
         q, k = _matrices(operand_types)
-        require(q[-1] == k[-1], f"queries have {q[-1]} elements and keys {k[-1]}")
+        require(q[-1] == k[-1], f"queries have {q[-1]} elements but keys have {k[-1]}")
         return [with_shape(operand_types[0], (*broadcast(q[:-2], k[:-2]), q[-2], k[-2]))]
 
 
 @irdl_op_definition
 class AttentionOp(NNOp):
-    """The values [..., K, N], weighted by the softmax of scores [..., Q, K] over K: [..., Q, N].
+    """Values [..., K, N] weighted by the softmax over K of scores [..., Q, K]: [..., Q, N].
 
-    It is a softmax over the last axis and a matmul.
+    Equivalent to a softmax over the last axis followed by a matmul.
     """
 
     name = "nn.attention"
@@ -62,14 +62,14 @@ class AttentionOp(NNOp):
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
         scores, values = _matrices(operand_types)
         require(
-            scores[-1] == values[-2], f"there are scores for {scores[-1]} of {values[-2]} values"
+            scores[-1] == values[-2], f"there are scores for {scores[-1]} values, not {values[-2]}"
         )
         shape = (*broadcast(scores[:-2], values[:-2]), scores[-2], values[-1])
         return [with_shape(operand_types[0], shape)]
 
 
 def _matrices(operand_types: Sequence[Tensor]) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """The shapes of two operands of floats."""
+    """Return the shapes of two float operands."""
     require_same_element(operand_types)
     require_float(operand_types[0])
     a, b = (operand.get_shape() for operand in operand_types)

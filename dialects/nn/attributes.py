@@ -21,7 +21,7 @@ from .types import AnyFloatType, is_float
 
 @irdl_attr_definition
 class WeightAttr(ParametrizedAttribute):
-    """Names an array of the Weights store; the hint is its name in the original model."""
+    """The key of an array in the weights store; the hint is its name in the original model."""
 
     name = "nn.weight"
     key: StringAttr
@@ -32,7 +32,7 @@ class WeightAttr(ParametrizedAttribute):
 
 
 class UnaryKind(StrEnum):
-    """The elementwise functions of one tensor."""
+    """An elementwise function of one tensor."""
 
     NEG = "neg"
     ABS = "abs"
@@ -82,7 +82,7 @@ class UnaryKind(StrEnum):
 
 
 class CompareKind(StrEnum):
-    """The elementwise comparisons."""
+    """An elementwise comparison."""
 
     EQ = "eq"
     NE = "ne"
@@ -108,7 +108,7 @@ class ReduceKind(StrEnum):
 
 
 class ArgReduceKind(StrEnum):
-    """The extreme element whose index is taken."""
+    """The extreme element whose index is returned."""
 
     MAX = "max"
     MIN = "min"
@@ -124,7 +124,7 @@ class PadMode(StrEnum):
 
 
 class ScatterReduction(StrEnum):
-    """The function that combines a scattered update with the element at its place."""
+    """The function that combines a scattered update with the element at its index."""
 
     NONE = "none"
     ADD = "add"
@@ -134,7 +134,7 @@ class ScatterReduction(StrEnum):
 
 
 class ResizeMode(StrEnum):
-    """The interpolation of resize."""
+    """The interpolation of a resize."""
 
     NEAREST = "nearest"
     LINEAR = "linear"
@@ -142,7 +142,7 @@ class ResizeMode(StrEnum):
 
 
 class CoordinateMode(StrEnum):
-    """The map from output to input coordinates of resize (ONNX Resize)."""
+    """The mapping from output to input coordinates of a resize (ONNX Resize)."""
 
     HALF_PIXEL = "half_pixel"
     HALF_PIXEL_SYMMETRIC = "half_pixel_symmetric"
@@ -163,7 +163,7 @@ class NearestMode(StrEnum):
 
 
 class Rounding(StrEnum):
-    """The integer to which quantisation rounds a number halfway between two."""
+    """How quantisation rounds numbers halfway between two integers."""
 
     HALF_EVEN = "half_even"
     HALF_UP = "half_up"
@@ -286,7 +286,7 @@ ATTRIBUTES: list[type[Attribute]] = [
 
 
 def scalar(value: float | bool, element_type: Attribute) -> Attribute:
-    """A scalar attribute of a tensor's element type."""
+    """Return a scalar attribute of a tensor's element type."""
     if is_float(element_type):
         return FloatAttr(float(value), cast(AnyFloatType, element_type))
     return IntegerAttr(int(value), cast(IntegerType, element_type))

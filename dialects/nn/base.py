@@ -1,4 +1,4 @@
-"""The base class of nn operations, and the checks that their shape rules share."""
+"""The base class of nn operations, and the checks shared by their inference rules."""
 
 from __future__ import annotations
 
@@ -27,40 +27,40 @@ from .types import (
 )
 
 KIND_FORMAT = "$kind " + FORMAT
-"""The text form of nn operations that start with the keyword of their kind."""
+"""Assembly format of nn operations that start with the keyword of their kind."""
 
 MODE_FORMAT = "$mode " + FORMAT
-"""The text form of nn operations that start with the keyword of their mode."""
+"""Assembly format of nn operations that start with the keyword of their mode."""
 
 
 class NNOp(InferredOp, HasCanonicalizationPatternsInterface, ABC):
     """A pure tensor operation whose result types follow from its operands and properties.
 
     A subclass declares operands (at most one optional or variadic), properties and results, and
-    implements `infer`, the only place for its shape rule. The constructor takes the result types
-    from it, and the verifier compares the stated types with it.
+    implements `infer`, the only definition of its result types. The constructor takes the result
+    types from it, and the verifier compares the stated types with it.
 
-    The facts below it are all that passes know of an operation, besides its lowering. The defaults
-    are right for every operation, and only slow.
+    The class variables and methods below are all that passes know of an operation, besides its
+    lowering. The defaults are correct for every operation, but slow.
     """
 
     ROLE: ClassVar[Role | None] = None
-    """The role in a kernel; operations without one never enter a kernel of their own accord.
+    """The role in a kernel; an operation without a role is never fused into one by itself.
 
-    Passes ask `role`, which may depend on more.
+    Passes call `role`, which may depend on properties.
     """
     HALF: ClassVar[HalfRule] = HalfRule.SINGLE
-    """The storage of the floats in a network of halves; `half_rule` may depend on more.
+    """How floats are stored in an f16 network; `half_rule` may depend on properties.
 
-    Single are comparisons, arg_reduce, top_k and max_pool_indices, because two numbers that round
-    to one half would tie; cumsum, because it grows; casts, because integers are often indices. The
-    inner values of others (exponentials, statistics, coordinates) are floats in any case.
+    Comparisons, arg_reduce, top_k and max_pool_indices are SINGLE, because two numbers that round
+    to the same half would tie; cumsum, because its values grow; casts, because their integers are
+    often indices. Intermediate values of other operations (exponentials, statistics, coordinates)
+    are single precision in any case.
     """
     BY_CHANNEL: ClassVar[bool] = False
     """Whether axis 1 is special: windows lie in the axes after it, or it has parameters."""
     MOVES_AXES: ClassVar[bool] = False
-    """Whether neighbours along an axis of the result may not be neighbours along that axis of the
-    operand.
+    """Whether adjacent elements of the result need not be adjacent along that axis in the operand.
     """
 
     def __init__(
@@ -79,75 +79,85 @@ class NNOp(InferredOp, HasCanonicalizationPatternsInterface, ABC):
     @classmethod
     @abstractmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
-        """The result types. Raises VerifyException, one sentence, if the operation is not legal."""
+        """Return the result types.
+
+        Raises VerifyException, one sentence, if the operation is illegal.
+        """
 
     def role(self) -> Role | None:
-        """The role in a kernel."""
+        """Return the role in a kernel, or None."""
         return self.ROLE
 
     def half_rule(self) -> HalfRule:
-        """The storage of the floats of this operation in a network of halves."""
+        """Return how the floats of this operation are stored in an f16 network."""
         return self.HALF
 
     def sums_halves(self) -> bool:
-        """Whether the operation can add up its halves as halves: it has a property `accumulate`."""
+        """Return whether the operation can sum f16 in f16: it has a property `accumulate`."""
         is_half = tensor_type(self.results[0]).element_type == f16
         return is_half and "accumulate" in self.get_irdl_definition().properties
 
     def is_costly(self) -> bool:
-        """Whether an element that is read more than once should be stored, not computed again."""
+        """Return whether an element that is read repeatedly should be stored, not recomputed."""
         return False
 
     def places_rows(self) -> bool:
-        """Whether a kernel that computes the operand can store it in this result's order, a vector
-        at a time.
+        """Return whether a producer can store its result in this operation's order.
+
+        The kernel that computes the operand then stores vectors at the rows of this result.
         """
         return False
 
     def has_border(self) -> bool:
-        """Whether a read of an element tests whether it lies outside of the operand."""
+        """Return whether reading an element tests whether it lies outside the operand."""
         return False
 
     def overlap(self) -> float:
-        """The number of elements of a window's result that read the same element of its operand."""
+        """Return how many elements of a window's result read the same element of its operand."""
         return 1
 
     def is_contiguous(self) -> bool:
-        """Whether the result stores its operands one after another."""
+        """Return whether the result stores its operands one after another."""
         return False
 
     def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool | None:
-        """Whether the first result is zero beyond the extent of an axis.
+        """Return whether the first result is zero beyond the extent of an axis.
 
-        None leaves it to the role: a function of zeros is evaluated, an element that is only moved
-        is zero where its source is. All other results may be anything.
+        None leaves the answer to the role: a function is evaluated for zeros, and a moved element
+        is zero if its source is. Other results may be anything.
         """
         del axis, zeros
 
     def check_value(self, position: int, value: Array) -> None:
-        """Verify the known value of an operand; VerifyException, one sentence, if it is illegal."""
+        """Verify the known value of an operand.
+
+        Raises VerifyException, one sentence, if it is illegal.
+        """
         del position, value
 
     def has_value_of_nothing(self) -> bool:
-        """Whether the result is defined where an operand has no elements."""
+        """Return whether the result is defined if an operand has no elements."""
         return False
 
     def compute(self, operands: Sequence[Array]) -> Array | tuple[Array, ...] | None:
-        """The results in numpy, word for word from the definition; None leaves them to run time.
+        """Return the results in numpy, computed as defined; None leaves them to run time.
 
-        Operations of nn itself have a row of `evaluation.EVALUATORS` instead.
+        Built-in operations have an entry of `evaluation.EVALUATORS` instead.
         """
         del operands
 
     def visits(self) -> int:
-        """The number of elements that computing it in numpy visits or holds at once."""
+        """Return how many elements the numpy evaluation visits or holds at once."""
         return max(count(shape_of(value)) for value in (*self.operands, *self.results))
 
     @classmethod
     def inferred_types(
         cls, operand_types: Sequence[Tensor], properties: Properties
     ) -> tuple[Tensor, ...]:
-        """The result types by `infer`. Raises VerifyException also if a result is too large."""
+        """Return the result types by `infer`.
+
+        Raises VerifyException also if a result is too large.
+        """
         inferred = tuple(cls.infer(operand_types, properties))
         for type in inferred:
             check_size(type)
@@ -157,7 +167,7 @@ class NNOp(InferredOp, HasCanonicalizationPatternsInterface, ABC):
         operand_types = [tensor_type(v) for v in self.operands]
         for type in (*operand_types, *(tensor_type(v) for v in self.results)):
             if not type.has_static_shape():
-                raise VerifyException(f"{type} has a dynamic dimension, nn shapes are static")
+                raise VerifyException(f"{type} has a dynamic dimension; nn requires static shapes")
         inferred = self.inferred_types(operand_types, self.with_defaults(self.properties))
         stated = tuple(tensor_type(v) for v in self.results)
         if inferred != stated:
@@ -174,13 +184,13 @@ class NNOp(InferredOp, HasCanonicalizationPatternsInterface, ABC):
 
 
 def require_float(type: Tensor) -> None:
-    """Refuse element types that are not floating point."""
+    """Raise VerifyException for element types that are not floating point."""
     if not is_float(type.element_type):
         raise VerifyException(f"element type must be floating point but is {type.element_type}")
 
 
 def require_same_element(types: Sequence[Tensor]) -> None:
-    """Refuse operands of differing element types."""
+    """Raise VerifyException for operands of different element types."""
     for type in types[1:]:
         if type.element_type != types[0].element_type:
             raise VerifyException(
@@ -189,16 +199,18 @@ def require_same_element(types: Sequence[Tensor]) -> None:
 
 
 def sum_element(types: Sequence[Tensor]) -> Attribute:
-    """The element type of sums of products of two factors; a third type is that of their bias.
+    """Return the element type of a sum of products; a third type is the bias.
 
-    It is i32 for integers of 8 bits, signed or not, else that of all operands.
+    It is i32 for products of 8-bit integers, signed or not, else the type of all operands.
     """
     if not all(_is_byte(factor.element_type) for factor in types[:2]):
         require_same_element(types)
         return types[0].element_type
     for bias in types[2:]:
         if bias.element_type != i32:
-            raise VerifyException(f"sums of 8-bit integers are i32, their bias {bias.element_type}")
+            raise VerifyException(
+                f"the bias of 8-bit integers must be i32, not {bias.element_type}"
+            )
     return i32
 
 
@@ -207,22 +219,22 @@ def _is_byte(element_type: Attribute) -> bool:
 
 
 def require_accumulator(types: Sequence[Tensor], properties: Properties) -> None:
-    """Refuse an accumulator type unless the operands are half."""
+    """Raise VerifyException for an accumulator type unless the operands are f16."""
     if "accumulate" in properties and types[0].element_type != f16:
         raise VerifyException(
-            f"accumulate = f16 takes f16 operands but got {types[0].element_type}"
+            f"accumulate = f16 requires f16 operands but got {types[0].element_type}"
         )
 
 
 def require_lengths(expected: int, **arrays: Sequence[object]) -> None:
-    """Refuse attribute arrays that do not have the expected length."""
+    """Raise VerifyException for attribute arrays that do not have the expected length."""
     for name, array in arrays.items():
         if len(array) != expected:
-            raise VerifyException(f"{name} needs {expected} entries but has {len(array)}")
+            raise VerifyException(f"{name} must have {expected} entries but has {len(array)}")
 
 
 def axis_of(attr: Attribute, rank: int) -> int:
-    """A verified axis: at least 0 and below rank."""
+    """Return an axis; raise VerifyException unless it is at least 0 and below `rank`."""
     axis = cast("IntegerAttr", attr).value.data
     if not 0 <= axis < rank:
         raise VerifyException(f"axis {axis} is outside a tensor of rank {rank}")
@@ -230,5 +242,5 @@ def axis_of(attr: Attribute, rank: int) -> int:
 
 
 def normalize_axis(axis: int, rank: int) -> int:
-    """An axis counted from the front (ONNX counts negative ones from the back)."""
+    """Return an axis counted from the front (ONNX counts negative axes from the back)."""
     return axis + rank if axis < 0 else axis

@@ -1,4 +1,4 @@
-"""The buffers and images that hold tensors on a device."""
+"""Types of the buffers and images that hold tensors on a device."""
 
 from __future__ import annotations
 
@@ -13,16 +13,16 @@ from .types import Tensor, is_float
 
 
 def storage_type(element_type: Attribute) -> Attribute:
-    """The element type of a buffer; arithmetic in `arith` is signless."""
+    """Return the element type of a buffer; arithmetic in `arith` is signless."""
     if is_float(element_type):
         return element_type
     return IntegerType(cast("IntegerType", element_type).bitwidth)
 
 
-# Types are checked when they are made, and networks have few.
+# Constructing a type verifies it; networks use few distinct types.
 @lru_cache(maxsize=4096)
 def buffer_type(type: Tensor) -> MemRefType:
-    """The type of the buffer that holds a tensor in its layout on the device."""
+    """Return the type of the buffer that holds a tensor in its layout on the device."""
     shape, layout = type.get_shape(), type.encoding
     element = storage_type(type.element_type)
     if not isinstance(layout, LayoutAttr):

@@ -1,4 +1,4 @@
-"""Constants: small ones are inline in the IR, large ones live in the Weights store by name."""
+"""Constants: small ones are inline in the IR, large ones are keys of the weights store."""
 
 from __future__ import annotations
 
@@ -31,24 +31,24 @@ INLINE_BYTES = 1024
 
 
 class WeightStore(Protocol):
-    """The part of clopt.weights.Weights that constants use."""
+    """The methods of clopt.weights.Weights that constants use."""
 
     def add(self, array: Array, hint: str = "") -> str:
-        """Store an array, return its key."""
+        """Store an array. Return its key."""
         ...
 
     def get(self, key: str) -> Array:
-        """The array of a key."""
+        """Return the array of a key."""
         ...
 
     def __contains__(self, key: object) -> bool:
-        """Whether the key names an array."""
+        """Return whether the key names an array."""
         ...
 
 
 @irdl_op_definition
 class ConstantOp(NNOp):
-    """A constant tensor: `dense<…>` inline, or `#nn.weight<"key", "hint">` in Weights."""
+    """A constant tensor: inline `dense<…>`, or `#nn.weight<"key", "hint">` in the weights store."""
 
     name = "nn.constant"
     value = prop_def(DenseIntOrFPElementsAttr | WeightAttr)
@@ -63,13 +63,13 @@ class ConstantOp(NNOp):
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
         value = properties["value"]
         if not isinstance(value, TypedAttribute):
-            raise VerifyException("the type of a named weight must be stated")
+            raise VerifyException("a constant with a named weight must state its type")
         return [cast(Tensor, value.get_type())]
 
     def verify_(self) -> None:
         type = tensor_type(self.result)
         if not type.has_static_shape():
-            raise VerifyException(f"{type} has a dynamic dimension, nn shapes are static")
+            raise VerifyException(f"{type} has a dynamic dimension; nn requires static shapes")
         numpy_dtype(type.element_type)
         if isinstance(self.value, WeightAttr):
             return
@@ -78,7 +78,7 @@ class ConstantOp(NNOp):
             raise VerifyException(f"value of type {value_type} in a constant of type {type}")
 
     def print(self, printer: Printer) -> None:
-        """Print `dense<…> : type` or `#nn.weight<…> : type`, a discardable dictionary first."""
+        """Print a discardable dictionary, then `dense<…> : type` or `#nn.weight<…> : type`."""
         printer.print_op_attributes(self.attributes)
         printer.print_string(" ")
         if isinstance(self.value, WeightAttr):
@@ -86,14 +86,15 @@ class ConstantOp(NNOp):
         elif _reads_as_printed(self.value):
             self.value.print_without_type(printer)
         else:
-            # xDSL reads 0x7F800000 in a list of elements as an integer, not as the bits of a float.
+            # xDSL parses 0x7F800000 in a list of elements as an integer, not as the bits of a
+            # float.
             printer.print_string(f'dense<"0x{self.value.data.data.hex().upper()}">')
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
 
     @classmethod
     def parse(cls, parser: Parser) -> ConstantOp:
-        """The inverse of print."""
+        """Parse the format that `print` writes."""
         attributes = parser.parse_optional_attr_dict()
         value = parser.parse_attribute()
         if isinstance(value, TypedAttribute):
@@ -106,15 +107,15 @@ class ConstantOp(NNOp):
 
     @staticmethod
     def from_array(array: Array, weights: WeightStore | None = None, hint: str = "") -> ConstantOp:
-        """A constant holding a numpy array; stored in `weights` when it is large."""
+        """Return a constant that holds a numpy array; a large array is stored in `weights`."""
         return ConstantOp(constant_attr(array, weights, hint), array_type(array))
 
 
 def _reads_as_printed(value: DenseIntOrFPElementsAttr) -> bool:
-    """Whether xDSL prints every element as a decimal number.
+    """Return whether xDSL prints every element as a decimal number.
 
-    xDSL prints other elements as their bits, such as 1048576.0 as 0x49800000, and reads these in a
-    list as the integer 1233125376. They are whole numbers from a million on, or not finite.
+    xDSL prints other elements as bits, such as 1048576.0 as 0x49800000, and parses these in a list
+    as the integer 1233125376. They are whole numbers from a million on, infinities and NaNs.
     """
     element_type = value.get_element_type()
     if not is_float(element_type):
@@ -124,22 +125,22 @@ def _reads_as_printed(value: DenseIntOrFPElementsAttr) -> bool:
 
 
 def dense(array: Array) -> Attribute:
-    """The inline attribute of an array."""
-    # xDSL's parser stores true as the byte -1; the same bytes here make equal constants equal.
+    """Return the inline attribute of an array."""
+    # xDSL's parser stores true as the byte -1; using the same bytes makes equal constants equal.
     stored = -array.astype(np.int8) if array.dtype == np.bool_ else array
     type = cast("TensorType[AnyFloat | IntegerType]", array_type(array))
     return DenseIntOrFPElementsAttr(type, BytesAttr(stored.tobytes()))
 
 
 def constant_attr(array: Array, weights: WeightStore | None = None, hint: str = "") -> Attribute:
-    """The value attribute of an array: inline up to INLINE_BYTES, else stored in `weights`."""
+    """Return the value attribute of an array: inline up to INLINE_BYTES, else in `weights`."""
     if weights is None or array.nbytes <= INLINE_BYTES:
         return dense(array)
     return WeightAttr(weights.add(array, hint), hint)
 
 
 def attr_array(attr: Attribute, type: Tensor, weights: WeightStore | None = None) -> Array | None:
-    """The array of a value attribute; None for a weight that the store does not hold."""
+    """Return the array of a value attribute, or None for a weight that the store lacks."""
     if isinstance(attr, WeightAttr):
         key = attr.key.data
         return weights.get(key) if weights is not None and key in weights else None
@@ -154,14 +155,14 @@ def attr_array(attr: Attribute, type: Tensor, weights: WeightStore | None = None
 
 
 def constant_value(value: SSAValue, weights: WeightStore | None = None) -> Array | None:
-    """The array of a constant, as a read-only view; None if the value is not constant."""
+    """Return the array of a constant as a read-only view, or None if it is not a constant."""
     if not isinstance(value.owner, ConstantOp):
         return None
     return attr_array(value.owner.value, tensor_type(value), weights)
 
 
 def hint_of(value: SSAValue) -> str:
-    """The name that a weight has in the original model; empty for anything else."""
+    """Return the name of a weight in the original model, or an empty string."""
     if isinstance(value.owner, ConstantOp) and isinstance(value.owner.value, WeightAttr):
         return value.owner.value.hint.data
     return ""

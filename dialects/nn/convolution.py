@@ -39,14 +39,14 @@ def check_window(
 
 
 def padded_shape(image: Sequence[int], pads: Sequence[int]) -> tuple[int, ...]:
-    """The shape of an image [N, C, D1..] with padding."""
+    """Return the shape of an image [N, C, D1..] after padding."""
     n, c, *spatial = image
     rank = len(spatial)
     return n, c, *(n + pads[i] + pads[i + rank] for i, n in enumerate(spatial))
 
 
 def check_padded(image: Tensor, pads: Sequence[int]) -> None:
-    """Verify the size of an image [N, C, D1..] with padding, since it may be padded in memory."""
+    """Verify the size of an image [N, C, D1..] after padding, since it may be padded in memory."""
     check_size(with_shape(image, padded_shape(image.get_shape(), pads)))
 
 
@@ -56,7 +56,7 @@ def window(
     dilations: Sequence[int] | None,
     pads: Sequence[int] | None,
 ) -> Mapping[str, Attribute]:
-    """The properties of a window in `rank` spatial dimensions, with defaults filled in."""
+    """Return the properties of a window in `rank` spatial dimensions, with defaults filled in."""
     return {
         "strides": int_array(strides or [1] * rank),
         "dilations": int_array(dilations or [1] * rank),
@@ -65,7 +65,7 @@ def window(
 
 
 class ConvolutionOp(NNOp):
-    """The fields and rules that both convolutions share."""
+    """The properties and rules shared by both convolutions."""
 
     ROLE: ClassVar[Role | None] = Role.CONTRACTION
     HALF: ClassVar[HalfRule] = HalfRule.ROUNDS
@@ -93,7 +93,7 @@ class ConvolutionOp(NNOp):
         accumulate_half: bool = False,
         more: Mapping[str, Attribute] | None = None,
     ):
-        """`more` are the properties of one kind of convolution."""
+        """Create the operation; `more` are the properties specific to one kind of convolution."""
         rank = len(shape_of(x)) - 2
         super().__init__(
             [x, w, b],
@@ -141,34 +141,35 @@ class ConvolutionOp(NNOp):
         return max(super().visits(), count(padded), count(smaller.get_shape()) * taps)
 
     def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
-        """Weights and bias of channels beyond the last are zero."""
+        """Return whether the weights and bias of channels beyond the last are zero."""
         parameters = [self.w] if self.b is None else [self.w, self.b]
         return axis == 1 and all(zeros.linked_zero(self, axis, value) for value in parameters)
 
     @classmethod
     @abstractmethod
     def output_channels(cls, x: Sequence[int], w: Sequence[int], groups: int) -> int:
-        """The channels of the result; VerifyException if those of x and w do not meet."""
+        """Return the channels of the result; raise VerifyException if x and w do not match."""
 
     @classmethod
     @abstractmethod
     def output_sizes(
         cls, sizes: Sequence[int], kernel: Sequence[int], properties: Properties
     ) -> Sequence[int]:
-        """The spatial shape of the result; VerifyException if it would be empty."""
+        """Return the spatial shape of the result; raise VerifyException if it would be empty."""
 
     @classmethod
     @abstractmethod
     def padded_image(cls, x: Tensor, result: Tensor) -> Tensor:
-        """The image that has the padding: the larger one."""
+        """Return the type of the padded tensor: the larger of the two."""
 
 
 @irdl_op_definition
 class ConvOp(ConvolutionOp):
     """Convolution of x [N, C, D1..] with w [O, C/groups, K1..] and an optional bias [O].
 
-    `pads` are all begins, then all ends. Halves are multiplied and added up in float, or in half if
-    `accumulate` is f16. Sums of 8-bit integers, signed or not, are i32, and so is their bias.
+    `pads` lists the begins of all spatial dimensions, then the ends. Products of f16 are
+    accumulated in f32, or in f16 if `accumulate` is f16. Products of 8-bit integers, signed or not,
+    are accumulated in i32, and their bias is i32.
     """
 
     name = "nn.conv"
@@ -178,7 +179,7 @@ class ConvOp(ConvolutionOp):
     def output_channels(cls, x: Sequence[int], w: Sequence[int], groups: int) -> int:
         if w[1] * groups != x[1]:
             raise VerifyException(
-                f"weight has {w[1]} channels in each of {groups} groups, input has {x[1]}"
+                f"weight has {w[1]} channels in each of {groups} groups but the input has {x[1]}"
             )
         require(w[0] % groups == 0, f"{w[0]} output channels do not divide into {groups} groups")
         return w[0]
@@ -239,7 +240,7 @@ class ConvTransposeOp(ConvolutionOp):
 
     @classmethod
     def output_channels(cls, x: Sequence[int], w: Sequence[int], groups: int) -> int:
-        require(w[0] == x[1], f"weight takes {w[0]} input channels but the input has {x[1]}")
+        require(w[0] == x[1], f"weight has {w[0]} input channels but the input has {x[1]}")
         return w[1] * groups
 
     @classmethod

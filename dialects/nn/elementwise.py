@@ -47,7 +47,7 @@ Domain: TypeAlias = Literal["number", "signed", "float", "integer", "bool"]
 
 
 def in_domain(element_type: Attribute, domain: Domain) -> bool:
-    """Whether an element type belongs to a domain."""
+    """Return whether an element type belongs to a domain."""
     match domain:
         case "number":
             return is_float(element_type) or is_integer(element_type)
@@ -63,7 +63,7 @@ def in_domain(element_type: Attribute, domain: Domain) -> bool:
 
 @dataclass(frozen=True)
 class UnaryRow:
-    """One elementwise function: names of its parameters, domain, and whether its result is i1."""
+    """An elementwise function: parameter names, domain, and whether its result is i1."""
 
     params: tuple[str, ...] = ()
     domain: Domain = "float"
@@ -106,7 +106,7 @@ BINARY: dict[BinaryKind, Domain] = {
 def _require_domain(type: Tensor, domain: Domain, kind: str) -> None:
     require(
         in_domain(type.element_type, domain),
-        f"{kind} takes {domain} elements but got {type.element_type}",
+        f"{kind} requires {domain} elements but got {type.element_type}",
     )
 
 
@@ -117,17 +117,17 @@ _CHEAP = frozenset(
         "shrink logical_not bitwise_not isnan isinf sqrt reciprocal".split(),
     )
 )
-"""The functions without a transcendental one, which cost less than a load."""
+"""Functions without a transcendental function, which cost less than a load."""
 
-# Common arguments take these out of the range of half (65504) or near a pole; sin and cos often
-# take positions, which half does not hold exactly.
+# Common arguments of these overflow f16 (maximum 65504) or lie near a pole. sin and cos often take
+# positions, which f16 does not represent exactly.
 _SINGLE_UNARY = frozenset(map(UnaryKind, "exp sinh cosh tan reciprocal rsqrt sin cos".split()))
 _SINGLE_BINARY = frozenset(map(BinaryKind, "pow mod fmod".split()))
 
 
 @irdl_op_definition
 class UnaryOp(NNOp):
-    """An elementwise function; `params` are the parameters in the order of its row in UNARY."""
+    """An elementwise function; `params` are its parameters in the order of `UNARY[kind]`."""
 
     name = "nn.unary"
     ROLE: ClassVar[Role | None] = Role.ELEMENTWISE
@@ -155,7 +155,7 @@ class UnaryOp(NNOp):
         _require_domain(x, row.domain, kind)
         given = len(floats(properties.get("params")))
         if given != len(row.params):
-            raise VerifyException(f"{kind} needs {len(row.params)} params but has {given}")
+            raise VerifyException(f"{kind} must have {len(row.params)} params but has {given}")
         return [TensorType(i1 if row.result_bool else x.element_type, x.get_shape())]
 
     def half_rule(self) -> HalfRule:
@@ -201,7 +201,7 @@ class ClipOp(NNOp):
         return [x]
 
     def bounds(self) -> tuple[float | None, float | None]:
-        """The bounds as Python numbers."""
+        """Return the bounds as Python numbers."""
         return (
             None if self.low is None else number(self.low),
             None if self.high is None else number(self.high),
@@ -212,8 +212,9 @@ class ClipOp(NNOp):
 class BinaryOp(NNOp):
     """An elementwise function of two tensors with numpy broadcasting.
 
-    `div` of integers truncates toward zero, `mod` has the divisor's sign, `fmod` the dividend's;
-    all three of integers give 0 where the divisor is 0. `prelu` is a where a >= 0, else a * b.
+    Integer `div` truncates toward zero, `mod` has the sign of the divisor, `fmod` the sign of the
+    dividend; for integers, all three yield 0 if the divisor is 0. `prelu` is a where a >= 0,
+    else a * b.
     """
 
     name = "nn.binary"
@@ -237,7 +238,7 @@ class BinaryOp(NNOp):
         return [with_shape(a, broadcast(a.get_shape(), b.get_shape()))]
 
     def half_rule(self) -> HalfRule:
-        # x * x leaves the range of half at x = 256.
+        # x * x overflows f16 from x = 256 on.
         is_square = self.kind.data is BinaryKind.MUL and self.a is self.b
         return HalfRule.SINGLE if is_square or self.kind.data in _SINGLE_BINARY else self.HALF
 

@@ -51,10 +51,10 @@ class YieldOp(IRDLOperation):
 
 @irdl_op_definition
 class FusedOp(IRDLOperation):
-    """A group of operations that becomes one kernel; the block arguments are the operands.
+    """A group of operations that becomes one kernel; its block arguments are the operands.
 
     Operands and results may have layouts (`nn.layout`), in which the kernel reads and writes them.
-    Tensors inside of the region are plain.
+    Tensors inside the region are plain.
     """
 
     name = "nn.fused"
@@ -70,7 +70,7 @@ class FusedOp(IRDLOperation):
         body: Region | Block,
         layouts: Sequence[LayoutAttr | None] | None = None,
     ):
-        """`layouts` are the layouts of the results, plain by default."""
+        """Create the operation; `layouts` are the layouts of the results, plain by default."""
         region = Region(body) if isinstance(body, Block) else body
         last = region.block.last_op
         if not isinstance(last, YieldOp):
@@ -90,7 +90,7 @@ class FusedOp(IRDLOperation):
 
     @property
     def yielded(self) -> Sequence[SSAValue]:
-        """The values that the region yields."""
+        """Return the values that the region yields."""
         return _yielded(self.body)
 
     def verify_(self) -> None:
@@ -100,13 +100,13 @@ class FusedOp(IRDLOperation):
 
 @irdl_op_definition
 class KernelOp(IRDLOperation):
-    """A region that launches name: a kernel of a queue program before it has loops.
+    """A kernel of a queue program before it has loops: a region, which launches refer to by name.
 
     `nn.kernel @add_0 {constants = array<i64: 1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>`
 
     The block arguments are the inputs. A launch passes the buffers of the inputs, then those of the
-    outputs, in the layouts of the stated types; tensors inside of the region are plain. `constants`
-    numbers the inputs that every launch binds to a constant; `comment` names the nodes.
+    outputs, in the layouts of the function type; tensors inside the region are plain. `constants`
+    lists the inputs that every launch binds to a constant. `comment` names the nodes of the model.
     """
 
     name = "nn.kernel"
@@ -141,34 +141,34 @@ class KernelOp(IRDLOperation):
 
     @property
     def types(self) -> tuple[Tensor, ...]:
-        """The tensors of a launch with their layouts: the inputs, then the outputs."""
+        """Return the tensors of a launch with their layouts: the inputs, then the outputs."""
         type_ = self.function_type
-        return tuple(cast(Tensor, each) for each in (*type_.inputs, *type_.outputs))
+        return tuple(cast(Tensor, type) for type in (*type_.inputs, *type_.outputs))
 
     @property
     def layouts(self) -> list[LayoutAttr | None]:
-        """The layouts of the inputs, then of the outputs."""
+        """Return the layouts of the inputs, then of the outputs."""
         encodings = (type_.encoding for type_ in self.types)
-        return [each if isinstance(each, LayoutAttr) else None for each in encodings]
+        return [encoding if isinstance(encoding, LayoutAttr) else None for encoding in encodings]
 
     @property
     def arg_types(self) -> tuple[MemRefType, ...]:
-        """The arguments of a launch."""
+        """Return the types of the arguments of a launch."""
         return tuple(map(buffer_type, self.types))
 
     @property
     def output_indices(self) -> range:
-        """The positions of the arguments that the kernel writes."""
+        """Return the positions of the arguments that the kernel writes."""
         return range(len(self.function_type.inputs), len(self.types))
 
     @property
     def constant_indices(self) -> tuple[int, ...]:
-        """The positions of the arguments that are constants at every launch."""
+        """Return the positions of the arguments that are constants at every launch."""
         return () if self.constants is None else tuple(self.constants.iter_values())
 
     @property
     def yielded(self) -> Sequence[SSAValue]:
-        """The values that the region yields."""
+        """Return the values that the region yields."""
         return _yielded(self.body)
 
     def verify_(self) -> None:
@@ -180,13 +180,13 @@ class KernelOp(IRDLOperation):
 
 
 def _parents() -> tuple[type[Operation], ...]:
-    from .generic import GenericOp  # its body ends with nn.yield, too
+    from .generic import GenericOp  # a cyclic import otherwise
 
     return FusedOp, KernelOp, GenericOp
 
 
 def _yielded(body: Region) -> Sequence[SSAValue]:
-    """The values that the region of a kernel yields."""
+    """Return the values that the region of a kernel yields."""
     last = body.block.last_op
     assert isinstance(last, YieldOp)
     return last.values
@@ -195,12 +195,12 @@ def _yielded(body: Region) -> Sequence[SSAValue]:
 def _verify_region(
     op: Operation, body: Region, inputs: Sequence[Attribute], outputs: Sequence[Attribute]
 ) -> None:
-    """Require plain tensors in a region for the tensors that its kernel reads and writes."""
+    """Verify that the region has the plain types of the kernel's inputs and outputs."""
     for type in (*inputs, *outputs):
         if not isinstance(type, TensorType):
-            raise VerifyException(f"{type} is no tensor")
+            raise VerifyException(f"{type} is not a tensor type")
         if not type.has_static_shape():
-            raise VerifyException(f"{type} has a dynamic dimension, nn shapes are static")
+            raise VerifyException(f"{type} has a dynamic dimension; nn requires static shapes")
     last = body.block.last_op
     if not isinstance(last, YieldOp):
         raise VerifyException(f"the region of {op.name} must end with nn.yield")

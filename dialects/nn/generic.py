@@ -1,4 +1,4 @@
-"""Any loop nest with a scalar body: what no named operation computes."""
+"""A loop nest with a scalar body, for computations that no named operation covers."""
 
 from __future__ import annotations
 
@@ -62,12 +62,12 @@ SCALAR_OPERATIONS: tuple[type[Operation], ...] = (
     *(math.SinhOp, math.CoshOp, math.TanhOp, math.AsinhOp, math.AcoshOp, math.AtanhOp),
     *(math.ErfOp, math.PowFOp, math.CopySignOp),
 )
-"""The operations that a body may consist of, besides reads of tables and loop indices."""
+"""The scalar operations allowed in a body, besides reads of tables and loop indices."""
 
 
 @irdl_op_definition
 class IndexOp(IRDLOperation):
-    """The iteration of a loop of the `nn.generic` around."""
+    """The iteration number of a loop of the enclosing `nn.generic`."""
 
     name = "nn.index"
     loop = prop_def(I64)
@@ -83,12 +83,12 @@ class IndexOp(IRDLOperation):
 class GenericOp(NNOp):
     """A loop nest over `extents` whose body computes scalars.
 
-    `maps` has an entry for each operand, then one for each result. By an affine map the body gets
-    the operand's element at that index; the body reads an operand with `unit` itself, at computed
-    indices (`tensor.extract`, where an index outside means the nearest element). A result's map
-    names its loops, each once, or 0 for an axis of one element. Loops that no result has are
-    reductions: with `init` the body also gets the value so far of each result, which starts from
-    the number there, and returns the next one.
+    `maps` has one entry per operand, then one per result. An affine map passes the operand's
+    element at that index to the body. An operand with the entry `unit` is passed whole, and the
+    body reads it at computed indices (`tensor.extract`, which clamps them to the bounds). The map
+    of a result names its loops, each once, or 0 for an axis of one element. Loops that no result
+    has are reductions: with `init`, the body also receives the accumulated value of each result,
+    initially the number in `init`, and yields the next one.
     """
 
     name = "nn.generic"
@@ -114,7 +114,7 @@ class GenericOp(NNOp):
         body: Region,
         init: Sequence[Attribute] | None = None,
     ):
-        """`maps` are those of operands, None for one that the body reads, then of results."""
+        """Create the operation; `maps` has operands (None: the body reads it), then results."""
         properties: dict[str, Attribute] = {
             "maps": ArrayAttr([UnitAttr() if m is None else AffineMapAttr(m) for m in maps]),
             "extents": int_array(extents),
@@ -133,26 +133,30 @@ class GenericOp(NNOp):
         require(min(extents, default=1) >= 0, f"extents {list(extents)} must not be negative")
         elements = _attributes(properties["elements"])
         maps = _maps(properties["maps"])
-        require(bool(elements), "a generic computes at least one result")
+        require(bool(elements), "a generic must have at least one result")
         require(
             len(maps) == len(operand_types) + len(elements),
             f"{len(operand_types)} operands and {len(elements)} results need as many maps but "
             f"there are {len(maps)}",
         )
         for map_ in maps:
-            require(map_ is None or map_.num_dims == len(extents), "a map is over all loops")
+            require(
+                map_ is None or map_.num_dims == len(extents),
+                "a map must have all loops as dimensions",
+            )
         for type, map_ in zip(operand_types, maps, strict=False):
             if map_ is not None:
                 _check_inside(type.get_shape(), map_, extents)
         results = [_result_shape(map_, extents) for map_ in maps[len(operand_types) :]]
         written = {frozenset(_loops(map_)) for map_ in maps[len(operand_types) :] if map_}
-        require(len(written) == 1, "all results have the same loops")
+        require(len(written) == 1, "all results must have the same loops")
         reduces = any(set(range(len(extents))) - loops for loops in written)
         starts = _attributes(properties.get("init"))
         require(
-            len(starts) == (len(elements) if "init" in properties else 0), "init has all results"
+            len(starts) == (len(elements) if "init" in properties else 0),
+            "init must have an entry per result",
         )
-        require(reduces == ("init" in properties), "loops without a result need init, others none")
+        require(reduces == ("init" in properties), "init is for loops that no result has")
         for element in elements:
             numpy_dtype(element)
         for start, element in zip(starts, elements, strict=False):
@@ -164,7 +168,7 @@ class GenericOp(NNOp):
         return Role.ELEMENTWISE if self._is_elementwise() else self.ROLE
 
     def _is_elementwise(self) -> bool:
-        """Whether its loops are the axes of one result, with which all operands broadcast."""
+        """Return whether it computes elements of one result from operands that broadcast to it."""
         *maps, result = self.operand_maps + self.result_maps[-1:]
         rank = len(self.loop_extents)
         if self.init is not None or len(self.outputs) != 1 or result != AffineMap.identity(rank):
@@ -175,8 +179,8 @@ class GenericOp(NNOp):
             shape = tensor_type(operand).get_shape()
             first = rank - len(shape)
             for axis, index in enumerate(map_.results):
-                own = isinstance(index, AffineDimExpr) and index.position == first + axis
-                if not own and not (_is_zero(index) and shape[axis] == 1):
+                is_axis = isinstance(index, AffineDimExpr) and index.position == first + axis
+                if not is_axis and not (_is_zero(index) and shape[axis] == 1):
                     return False
         return True
 
@@ -191,33 +195,33 @@ class GenericOp(NNOp):
 
     @property
     def loop_extents(self) -> tuple[int, ...]:
-        """The number of iterations of each loop."""
+        """Return the number of iterations of each loop."""
         return ints(self.extents)
 
     @property
     def operand_maps(self) -> list[AffineMap | None]:
-        """The map of each operand; None for one that the body reads itself."""
+        """Return the map of each operand; None for operands that the body reads itself."""
         return _maps(self.maps)[: len(self.inputs)]
 
     @property
     def result_maps(self) -> list[AffineMap]:
-        """The map of each result."""
+        """Return the map of each result."""
         return [map_ for map_ in _maps(self.maps)[len(self.inputs) :] if map_ is not None]
 
     @property
     def starts(self) -> list[int | float]:
-        """The number that each result of a reduction starts from."""
-        found = cast("Sequence[IntegerAttr | FloatAttr]", _attributes(self.init))
-        return [attr.value.data for attr in found]
+        """Return the initial value of each result of a reduction."""
+        numbers = cast("Sequence[IntegerAttr | FloatAttr]", _attributes(self.init))
+        return [attr.value.data for attr in numbers]
 
     @property
     def written_loops(self) -> list[int]:
-        """The loops of the results, in the order of the first one's axes."""
+        """Return the loops of the results, in the order of the first one's axes."""
         return _loops(self.result_maps[0])
 
     @property
     def reduced_loops(self) -> list[int]:
-        """The loops that the results lack."""
+        """Return the loops that no result has."""
         written = self.written_loops
         return [loop for loop in range(len(self.loop_extents)) if loop not in written]
 
@@ -233,7 +237,7 @@ class GenericOp(NNOp):
             expected += elements
         if [argument.type for argument in block.args] != expected:
             raise VerifyException(
-                f"the body should take {', '.join(map(str, expected))} but takes "
+                f"the body must have arguments {', '.join(map(str, expected))} but has "
                 f"{', '.join(str(argument.type) for argument in block.args)}"
             )
         if not isinstance(last, YieldOp) or [v.type for v in last.values] != elements:
@@ -246,10 +250,10 @@ class GenericOp(NNOp):
             (loop,) = ints(op.loop)
             require(0 <= loop < len(self.loop_extents), f"there is no loop {loop}")
         elif isinstance(op, tensor.ExtractOp):
-            own = op.tensor in self.body.block.args
-            require(own, "tensor.extract reads an argument of the body")
+            is_argument = op.tensor in self.body.block.args
+            require(is_argument, "tensor.extract must read an argument of the body")
         elif not isinstance(op, (*SCALAR_OPERATIONS, YieldOp)):
-            raise VerifyException(f"{op.name} cannot be in the body of a generic")
+            raise VerifyException(f"{op.name} is not allowed in the body of a generic")
 
 
 def _attributes(attr: Attribute | None) -> tuple[Attribute, ...]:
@@ -257,12 +261,12 @@ def _attributes(attr: Attribute | None) -> tuple[Attribute, ...]:
 
 
 def _maps(attr: Attribute) -> list[AffineMap | None]:
-    found: list[AffineMap | None] = []
+    maps: list[AffineMap | None] = []
     for entry in _attributes(attr):
         if not isinstance(entry, AffineMapAttr | UnitAttr):
-            raise VerifyException(f"an entry of maps is an affine map or unit, not {entry}")
-        found.append(entry.data if isinstance(entry, AffineMapAttr) else None)
-    return found
+            raise VerifyException(f"an entry of maps must be an affine map or unit, not {entry}")
+        maps.append(entry.data if isinstance(entry, AffineMapAttr) else None)
+    return maps
 
 
 def _is_zero(index: AffineExpr) -> bool:
@@ -275,11 +279,11 @@ def _loops(map_: AffineMap) -> list[int]:
 
 def _result_shape(map_: AffineMap | None, extents: Sequence[int]) -> list[int]:
     if map_ is None:
-        raise VerifyException("a result has a map")
+        raise VerifyException("a result must have a map")
     loops = _loops(map_)
     plain = len(set(loops)) == len(loops)
     if not plain or not all(isinstance(i, AffineDimExpr) or _is_zero(i) for i in map_.results):
-        raise VerifyException(f"the map of a result names each of its loops once, unlike {map_}")
+        raise VerifyException(f"a result's map must name each loop once, not {map_}")
     return [extents[i.position] if isinstance(i, AffineDimExpr) else 1 for i in map_.results]
 
 
@@ -290,11 +294,13 @@ def _check_inside(shape: Sequence[int], map_: AffineMap, extents: Sequence[int])
         return
     for index, size in zip(map_.results, shape, strict=True):
         low, high = _bounds(index, extents)
-        require(0 <= low <= high < size, f"{index} reaches {low} to {high} of {size} elements")
+        require(
+            0 <= low <= high < size, f"{index} ranges from {low} to {high}, outside {size} elements"
+        )
 
 
 def _bounds(index: AffineExpr, extents: Sequence[int]) -> tuple[int, int]:
-    """The least and greatest value of an index."""
+    """Return the minimum and maximum of an index."""
     match index:
         case AffineDimExpr():
             return 0, extents[index.position] - 1
@@ -303,10 +309,10 @@ def _bounds(index: AffineExpr, extents: Sequence[int]) -> tuple[int, int]:
         case AffineBinaryOpExpr():
             (a, b), (c, d) = _bounds(index.lhs, extents), _bounds(index.rhs, extents)
         case _:
-            raise VerifyException(f"{index} is no index of loops")
+            raise VerifyException(f"{index} is not a supported index expression")
     if index.kind is AffineBinaryOpKind.Add:
         return a + c, b + d
-    require(c == d, f"{index} is no linear index")
+    require(c == d, f"{index} is not a linear index")
     match index.kind:
         case AffineBinaryOpKind.Mul:
             return min(a * c, b * c), max(a * c, b * c)
@@ -317,4 +323,4 @@ def _bounds(index: AffineExpr, extents: Sequence[int]) -> tuple[int, int]:
         case AffineBinaryOpKind.Mod if c > 0:
             return (a, b) if 0 <= a and b < c else (0, c - 1)
         case _:
-            raise VerifyException(f"{index} is no index of loops")
+            raise VerifyException(f"{index} is not a supported index expression")

@@ -32,7 +32,7 @@ class IndexedOp(NNOp):
 
     @abstractmethod
     def indexed(self, indices: Array) -> tuple[Array, Sequence[int]]:
-        """The indices as rows of vectors, and the sizes of the dimensions that a vector indexes."""
+        """Return the indices as rows of vectors, and the sizes of the indexed dimensions."""
 
     def check_value(self, position: int, value: Array) -> None:
         if position != 1 or not value.size:
@@ -57,23 +57,26 @@ class AlongAxisOp(IndexedOp):
 
 
 def _vectors(indices: Array, shape: Sequence[int]) -> tuple[Array, Sequence[int]]:
-    """The vectors along the last dimension, which index the first dimensions of a shape."""
+    """Return the vectors along the last dimension, which index the first dimensions of a shape."""
     depth = indices.shape[-1]
     return indices.reshape(-1, depth), shape[:depth]
 
 
 def _require_element_indices(x: Tensor, indices: Tensor, axis: int) -> None:
-    """Indices of the elementwise forms: rank of x, no longer than x outside the axis."""
+    """Check indices of elementwise gathers: the rank of x, no longer than x outside the axis."""
     _require_indices(indices)
     shape, other = x.get_shape(), indices.get_shape()
-    require(len(shape) == len(other), f"indices have rank {len(other)}, input rank {len(shape)}")
+    require(
+        len(shape) == len(other),
+        f"indices have rank {len(other)} but the input has rank {len(shape)}",
+    )
     for i, (n, m) in enumerate(zip(shape, other, strict=True)):
-        require(i == axis or m <= n, f"indices reach over dimension {i}: {m} of {n}")
+        require(i == axis or m <= n, f"indices exceed dimension {i} of the input: {m} > {n}")
 
 
 @irdl_op_definition
 class GatherOp(AlongAxisOp):
-    """Slices of x along an axis, chosen by indices (ONNX Gather)."""
+    """Slices of x along an axis, selected by indices (ONNX Gather)."""
 
     name = "nn.gather"
     ROLE: ClassVar[Role | None] = Role.INDEX
@@ -135,7 +138,10 @@ class GatherNDOp(IndexedOp):
         shape, at = x.get_shape(), indices.get_shape()
         (batch,) = ints(properties["batch_dims"])
         require(len(shape) >= 1 and len(at) >= 1, "operands of gather_nd must have rank 1 or more")
-        require(0 <= batch < min(len(shape), len(at)), f"batch_dims {batch} is not below the ranks")
+        require(
+            0 <= batch < min(len(shape), len(at)),
+            f"batch_dims {batch} must be less than the ranks of both operands",
+        )
         require(shape[:batch] == at[:batch], f"the first {batch} dimensions of the operands differ")
         depth = list(at)[-1]
         if not 1 <= depth <= len(shape) - batch:
@@ -149,7 +155,7 @@ class GatherNDOp(IndexedOp):
 
 
 _GROWING = (ScatterReduction.ADD, ScatterReduction.MUL)
-"""The reductions whose results may leave the range of half."""
+"""Reductions whose results may overflow f16."""
 
 
 @irdl_op_definition
@@ -158,7 +164,7 @@ class ScatterElementsOp(AlongAxisOp):
 
     name = "nn.scatter_elements"
     ROLE: ClassVar[Role | None] = Role.WINDOW
-    # Stated again: xDSL puts the operands of a class before those of its bases.
+    # Redeclared because xDSL orders the operands of a class before those of its bases.
     x = operand_def(TensorType)
     indices = operand_def(TensorType)
     updates = operand_def(TensorType)
@@ -201,7 +207,7 @@ class ScatterNDOp(IndexedOp):
 
     name = "nn.scatter_nd"
     ROLE: ClassVar[Role | None] = Role.WINDOW
-    # Stated again: xDSL puts the operands of a class before those of its bases.
+    # Redeclared because xDSL orders the operands of a class before those of its bases.
     x = operand_def(TensorType)
     indices = operand_def(TensorType)
     updates = operand_def(TensorType)

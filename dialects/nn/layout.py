@@ -1,9 +1,9 @@
 """Layouts of tensors in memory: axes divided into blocks, and the kind of memory.
 
 A tensor type without an encoding is plain: row-major in a buffer. `#nn.layout<[1 by 4]>` divides
-axis 1 into blocks of four and puts the position within a block last: NCHW becomes the NCHW4c of
-mobile GPUs. If the extent is not a multiple of the block, the tail of the last block holds zeros,
-unless its tails are undefined, as in an image that somebody else fills.
+axis 1 into blocks of four and makes the position within a block the last axis: NCHW becomes the
+NCHW4c of mobile GPUs. If the extent is not a multiple of the block, the tail of the last block is
+zero, unless the layout has undefined tails, as for an image that the application fills.
 The shapes of nn values stay logical; only values between kernels have layouts.
 """
 
@@ -33,16 +33,17 @@ from .constant import ConstantOp
 from .types import Tensor, tensor_type
 
 MAX_BLOCK = 1024
-"""The most elements of a block, which bounds the memory that the tail of a block costs."""
+"""Largest block, in elements; it bounds the memory wasted by the tail of a block."""
 
 
 @irdl_attr_definition
 class LayoutAttr(ParametrizedAttribute):
     """The encoding of a tensor type: `#nn.layout<[1 by 4], #tir.scope<texture, [3]>>`.
 
-    Each block `axis by size` divides an axis; within-block positions follow the other axes in the
-    order of the blocks. `memory` is the memory space of the buffer, as on a memref; without one it
-    is a plain global buffer. `#nn.layout<[1 by 4] undefined tails>` promises no zeros in the tails.
+    Each block `axis by size` divides an axis; positions within blocks follow the other axes in the
+    order of the blocks. `memory` is the memory space of the buffer, as on a memref; the default is
+    a plain global buffer. With `#nn.layout<[1 by 4] undefined tails>`, tails are not guaranteed to
+    be zero.
     """
 
     name = "nn.layout"
@@ -67,29 +68,29 @@ class LayoutAttr(ParametrizedAttribute):
 
     @property
     def undefined_tails(self) -> bool:
-        """Whether tails may hold anything, so that no kernel may use them."""
+        """Return whether tails may hold anything, so that no kernel may use them."""
         return self.tails == UnitAttr()
 
     @property
     def blocks(self) -> tuple[tuple[int, int], ...]:
-        """Axis and size of each block."""
+        """Return the axis and size of each block."""
         return tuple(zip(self.axes.iter_values(), self.sizes.iter_values(), strict=True))
 
     def physical_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """The shape in memory, with tails: `(1, 6, 8, 8)` by `[1 by 4]` is `(1, 2, 8, 8, 4)`."""
+        """Return the shape in memory: (1, 6, 8, 8) in `[1 by 4]` is (1, 2, 8, 8, 4)."""
         size = dict(self.blocks)
         outer = [-(-extent // size.get(axis, 1)) for axis, extent in enumerate(shape)]
         return (*outer, *(size for _, size in self.blocks))
 
     def padded_shape(self, shape: Sequence[int]) -> tuple[int, ...]:
-        """The logical shape with tails: `(1, 6, 8, 8)` by `[1 by 4]` is `(1, 8, 8, 8)`."""
+        """Return the logical shape with tails: (1, 6, 8, 8) in `[1 by 4]` is (1, 8, 8, 8)."""
         size = dict(self.blocks)
         return tuple(
             -(-extent // size.get(axis, 1)) * size.get(axis, 1) for axis, extent in enumerate(shape)
         )
 
     def physical_index(self, index: Sequence[AffineExpr]) -> tuple[AffineExpr, ...]:
-        """The index in memory of the element at a logical index."""
+        """Return the index in memory of the element at a logical index."""
         size = dict(self.blocks)
         outer = [i // size[axis] if axis in size else i for axis, i in enumerate(index)]
         return (*outer, *(index[axis] % size for axis, size in self.blocks))
@@ -122,21 +123,21 @@ class LayoutAttr(ParametrizedAttribute):
         fit = all(axis >= 0 and 2 <= size <= MAX_BLOCK for axis, size in self.blocks)
         if len(set(axes)) < len(axes) or not fit:
             raise VerifyException(
-                f"the blocks of a layout divide different axes by 2 to {MAX_BLOCK}, not "
+                f"the blocks of a layout must divide distinct axes by 2 to {MAX_BLOCK}, not "
                 + ", ".join(f"{axis} by {size}" for axis, size in self.blocks)
             )
 
 
 def layout_of(value: SSAValue) -> LayoutAttr | None:
-    """The layout of a tensor; None for a plain one."""
+    """Return the layout of a tensor, or None if it is plain."""
     encoding = tensor_type(value).encoding
     return encoding if isinstance(encoding, LayoutAttr) else None
 
 
-# Types are checked when they are made, and networks have few.
+# Constructing a type verifies it; networks use few distinct types.
 @lru_cache(maxsize=4096)
 def with_layout(type_: Tensor, layout: LayoutAttr | None) -> Tensor:
-    """The tensor type with another layout; None is the plain one."""
+    """Return the tensor type with another layout; None is the plain layout."""
     encoding = NoneAttr() if layout is None else layout
     if type_.encoding == encoding:
         return type_
@@ -144,7 +145,7 @@ def with_layout(type_: Tensor, layout: LayoutAttr | None) -> Tensor:
 
 
 def plain_type(type_: Attribute) -> Tensor:
-    """The tensor type without its layout."""
+    """Return the tensor type without its layout."""
     return with_layout(cast(Tensor, type_), None)
 
 
@@ -152,8 +153,8 @@ def plain_type(type_: Attribute) -> Tensor:
 class RelayoutOp(IRDLOperation):
     """The same values in another layout or memory: NCHW to NCHW4c and back, image to buffer.
 
-    It stands between kernels. `nn-fold-relayouts` lets a neighbour read or write the other layout
-    if that is cheaper. A relayout of a constant happens at compile time.
+    Relayouts appear between kernels. `nn-fold-relayouts` lets an adjacent kernel read or write the
+    other layout directly if that is cheaper. A constant is relaid out at compile time.
     """
 
     name = "nn.relayout"
@@ -167,7 +168,7 @@ class RelayoutOp(IRDLOperation):
 
     def verify_(self) -> None:
         if plain_type(self.x.type) != plain_type(self.result.type):
-            raise VerifyException("nn.relayout changes the layout of a tensor and nothing else")
+            raise VerifyException("nn.relayout may change only the layout of a tensor")
         for value in (self.x, self.result):
             layout, rank = layout_of(value), len(tensor_type(value).get_shape())
             if layout is not None and any(axis >= rank for axis, _ in layout.blocks):
@@ -175,13 +176,13 @@ class RelayoutOp(IRDLOperation):
 
 
 def source_of(value: SSAValue) -> SSAValue:
-    """The value before all changes of layout: the same numbers in the layout of their kernel."""
+    """Return the value before all relayouts, in the layout of the kernel that defines it."""
     while isinstance(value.owner, RelayoutOp):
         value = value.owner.x
     return value
 
 
 def constant_of(value: SSAValue) -> ConstantOp | None:
-    """The constant that defines a value, before changes of layout; None if none does."""
+    """Return the constant that defines a value, ignoring relayouts, or None."""
     owner = source_of(value).owner
     return owner if isinstance(owner, ConstantOp) else None

@@ -20,9 +20,9 @@ from .types import Tensor, broadcast, count, is_bool, shape_of
 class MatmulOp(NNOp):
     """a [..., M, K] times b [..., K, N]; batch dimensions broadcast.
 
-    `transpose_a` and `transpose_b` swap the last two dimensions of an operand first. Halves are
-    multiplied and added up in float, or in half if `accumulate` is f16. Sums of 8-bit integers,
-    signed or not, are i32.
+    `transpose_a` and `transpose_b` swap the last two dimensions of an operand first. Products of
+    f16 are accumulated in f32, or in f16 if `accumulate` is f16. Products of 8-bit integers, signed
+    or not, are accumulated in i32.
     """
 
     name = "nn.matmul"

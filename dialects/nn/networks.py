@@ -1,4 +1,4 @@
-"""Tells the networks of a module from functions that belong to other compilers."""
+"""Distinguishes the networks of a module from functions that belong to other compilers."""
 
 from __future__ import annotations
 
@@ -13,25 +13,26 @@ from ..properties import text
 from .base import NNOp
 
 _OURS = "nn."
-"""The prefix of operations that belong to a network, besides those of classes of `NNOp`."""
+"""The prefix of operations that belong to a network, besides subclasses of `NNOp`."""
 
 _NAME = "nn.name"
 
 _IMAGE = "nn.image"
-"""Marks a parameter that the application gives as an image."""
+"""Marks a parameter that the application passes as an image."""
 
 _NETWORK = "nn.network"
-"""Marks a function that has operations of a network alone."""
+"""Marks a function that contains only operations of a network."""
 
 _WRAPPER = "nn.wrapper"
-"""Asks for a function with the name and signature of a network, beside its program."""
+"""Requests a function with the name and signature of a network, beside its program."""
 
 
 def is_network(function: func.FuncOp) -> bool:
-    """Return whether passes take a function for a network: it is marked, or its parameters have
-    names from a frontend, or it has operations of a network.
+    """Return whether passes treat a function as a network.
 
-    Marks and names identify networks that simplify to their inputs and have no operations left.
+    It is a network if it is marked, if a frontend named its parameters, or if it has operations of
+    a network. Marks and names identify networks that simplify to their inputs and have no
+    operations left.
     """
     if len(function.body.blocks) != 1:
         return False
@@ -41,7 +42,7 @@ def is_network(function: func.FuncOp) -> bool:
 
 
 def is_marked_network(function: func.FuncOp) -> bool:
-    """Return whether a function has the mark of networks."""
+    """Return whether a function is marked as a network."""
     return _NETWORK in function.attributes
 
 
@@ -51,32 +52,32 @@ def mark_network(function: func.FuncOp) -> None:
 
 
 def wants_wrapper(network: func.FuncOp) -> bool:
-    """Return whether a function with the network's name and signature is to run its program."""
+    """Return whether a function with the network's name and signature shall run its program."""
     return _WRAPPER in network.attributes
 
 
 def without_marks(attributes: Mapping[str, Attribute]) -> dict[str, Attribute]:
-    """Return the attributes of a network, or of a parameter, that mean nothing to our passes."""
-    return {name: each for name, each in attributes.items() if not name.startswith(_OURS)}
+    """Return the attributes of a network or parameter that clopt's passes do not use."""
+    return {name: attribute for name, attribute in attributes.items() if not name.startswith(_OURS)}
 
 
 def has_operations(function: func.FuncOp) -> bool:
-    """Whether a function has operations of a network, of any dialect."""
+    """Return whether a function contains operations of a network, of any dialect."""
     return any(map(is_operation, function.body.walk()))
 
 
 def is_operation(op: Operation) -> bool:
-    """Return whether an operation is one of a network, of any dialect."""
+    """Return whether an operation belongs to a network, in any dialect."""
     return isinstance(op, NNOp | OffloadCallOp) or op.name.startswith(_OURS)
 
 
 def networks_of(module: ModuleOp) -> list[func.FuncOp]:
-    """The networks of a module, in order; passes leave all other functions as they found them."""
+    """Return the networks of a module in order; passes leave all other functions unchanged."""
     return [op for op in module.ops if isinstance(op, func.FuncOp) and is_network(op)]
 
 
 def name_parameters(function: func.FuncOp) -> None:
-    """Name the inputs and results that have no name, by number.
+    """Give the inputs and results without a name numbered names.
 
     The names identify a network that simplifies to nothing.
     """
@@ -98,19 +99,19 @@ def _named(
 
 
 def parameter_names(function: func.FuncOp) -> list[str]:
-    """The names of the inputs, then of the results, each of which has one."""
+    """Return the names of the inputs, then of the results; all must be named."""
     attrs = [*(function.arg_attrs or ()), *(function.res_attrs or ())]
     return [text(entries.data[_NAME]) or "" for entries in attrs]
 
 
 def mark_images(function: func.FuncOp, names: Collection[str]) -> None:
-    """Mark the inputs and results of these names as images."""
+    """Mark the inputs and results with these names as images."""
     function.arg_attrs = _marked(function.arg_attrs, names)
     function.res_attrs = _marked(function.res_attrs, names)
 
 
 def images_of(attrs: ArrayAttr[DictionaryAttr] | None) -> set[int]:
-    """The positions of the images among a function's inputs, or among its results."""
+    """Return the positions of the images among a function's inputs, or among its results."""
     return {i for i, entries in enumerate(attrs or ()) if _IMAGE in entries.data}
 
 

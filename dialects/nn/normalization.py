@@ -25,7 +25,7 @@ from .types import Tensor, broadcast, shape_of
 
 
 def _require_channel_vectors(types: Sequence[Tensor]) -> None:
-    """Every operand after the first must be a vector with one entry per channel."""
+    """Check that every operand after the first is a vector with one entry per channel."""
     require_float(types[0])
     require_same_element(types)
     shape = types[0].get_shape()
@@ -38,7 +38,7 @@ def _require_channel_vectors(types: Sequence[Tensor]) -> None:
 
 
 def _require_broadcast_to(types: Sequence[Tensor]) -> None:
-    """Every operand after the first must broadcast to the first."""
+    """Check that every operand after the first broadcasts to the first."""
     require_float(types[0])
     require_same_element(types)
     shape = types[0].get_shape()
@@ -147,7 +147,7 @@ class RmsNormOp(NNOp):
 class GroupNormOp(NNOp):
     """Normalises each group of channels of each sample, then scales and shifts per channel.
 
-    As many groups as channels make an instance normalisation.
+    With one group per channel it is an instance normalisation.
     """
 
     name = "nn.group_norm"
@@ -189,7 +189,7 @@ class GroupNormOp(NNOp):
 
 @irdl_op_definition
 class SoftmaxOp(NNOp):
-    """exp(x) / sum(exp(x)) along an axis, or with `log` its logarithm."""
+    """exp(x) / sum(exp(x)) along an axis, or its logarithm with `log`."""
 
     name = "nn.softmax"
     ROLE: ClassVar[Role | None] = Role.WINDOW

@@ -1,4 +1,4 @@
-"""Pooling windows."""
+"""Pooling over windows."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .types import Tensor, count, is_bool, shape_of, with_shape
 
 
 def pooled_shape(x: Sequence[int], properties: Properties) -> tuple[int, ...]:
-    """The shape pooling gives; with ceil_mode a window that starts past the input is dropped."""
+    """Return the shape of a pooling; ceil_mode drops a window that starts past the input."""
     require(3 <= len(x) <= 5, f"input must have rank 3 to 5 but has rank {len(x)}")
     rank = len(x) - 2
     kernel, strides, dilations, pads = (
@@ -40,7 +40,7 @@ def pooled_shape(x: Sequence[int], properties: Properties) -> tuple[int, ...]:
         size = positions(padded, kernel[i], strides[i], dilations[i])
         require(size >= 1, f"window in dimension {i + 2} exceeds the padded input")
         if "ceil_mode" in properties:
-            # One that reaches beyond the end counts if it starts before it.
+            # A window that extends beyond the end counts if it starts before it.
             size = -(-(padded - span) // strides[i]) + 1
             if (size - 1) * strides[i] >= n + pads[i]:
                 size -= 1
@@ -49,7 +49,7 @@ def pooled_shape(x: Sequence[int], properties: Properties) -> tuple[int, ...]:
 
 
 class WindowOp(NNOp):
-    """The fields that all pools of x [N, C, D1..] share."""
+    """The properties shared by all poolings of x [N, C, D1..]."""
 
     ROLE: ClassVar[Role | None] = Role.WINDOW
     BY_CHANNEL: ClassVar[bool] = True
@@ -71,13 +71,13 @@ class WindowOp(NNOp):
         ceil_mode: bool,
         more: Mapping[str, Attribute | None],
     ):
-        """`more` are the properties of one kind of pool."""
+        """Create the operation; `more` are the properties specific to one kind of pooling."""
         properties = {"kernel": int_array(kernel), **window(len(kernel), strides, dilations, pads)}
         super().__init__([x], {**properties, "ceil_mode": flag(ceil_mode), **more})
 
     @classmethod
     def result_shape(cls, x: Tensor, properties: Properties) -> tuple[int, ...]:
-        """The shape of the result; VerifyException if the window does not fit the input."""
+        """Return the shape of the result; raise VerifyException if the window exceeds the input."""
         require(not is_bool(x.element_type), "pooling of i1 elements is not defined")
         shape = pooled_shape(x.get_shape(), properties)
         check_padded(x, ints(properties["pads"]))
@@ -85,7 +85,7 @@ class WindowOp(NNOp):
 
     def visits(self) -> int:
         shape, strides = padded_shape(shape_of(self.x), ints(self.pads)), ints(self.strides)
-        # With ceil_mode the last window may need a stride more of padding.
+        # With ceil_mode the last window may need one more stride of padding.
         room = (n + stride for n, stride in zip(shape[2:], strides, strict=True))
         taps = count(shape_of(self.result)) * prod(ints(self.kernel))
         return max(super().visits(), count(shape[:2]) * prod(room), taps)
@@ -98,8 +98,8 @@ class WindowOp(NNOp):
 class PoolOp(WindowOp):
     """Maximum, average or p-norm over windows of x [N, C, D1..].
 
-    An average divides by the elements inside the input, or with `count_include_pad` by those
-    inside the padded input.
+    An average divides by the number of elements inside the input, or with `count_include_pad` by
+    the number inside the padded input.
     """
 
     name = "nn.pool"
@@ -150,7 +150,10 @@ class PoolOp(WindowOp):
         return self.kind.data is not PoolKind.MAX or self._every_window_meets()
 
     def _every_window_meets(self) -> bool:
-        """Whether each window has a tap inside of the input; one without gives the least number."""
+        """Return whether each window has a tap inside the input.
+
+        The maximum of a window without one is the lowest number.
+        """
         columns = (
             ints(self.kernel),
             ints(self.strides),
@@ -167,7 +170,7 @@ class PoolOp(WindowOp):
 
 @irdl_op_definition
 class MaxPoolIndicesOp(WindowOp):
-    """The flat position in the whole input of each window's maximum (ONNX MaxPool's Indices)."""
+    """The flat index in the whole input of each window's maximum (ONNX MaxPool's Indices)."""
 
     name = "nn.max_pool_indices"
     storage_order = prop_def(I64, default_value=integer(0))

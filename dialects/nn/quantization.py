@@ -1,4 +1,4 @@
-"""Quantisation: floats as integers of a scale and a zero point, and back."""
+"""Quantisation: floats as integers with a scale and a zero point, and back."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .types import Tensor, broadcast, is_integer, is_unsigned, numpy_dtype, with
 
 
 def _require_broadcast(x: Tensor, scale: Tensor, zero_point: Tensor) -> None:
-    """Refuse scales and zero points that add elements to x."""
+    """Raise VerifyException unless scale and zero point broadcast to the shape of x."""
     shape = broadcast(x.get_shape(), scale.get_shape(), zero_point.get_shape())
     if shape != x.get_shape():
         text = "x".join(map(str, shape)) or "scalar"
@@ -27,11 +27,11 @@ def _require_broadcast(x: Tensor, scale: Tensor, zero_point: Tensor) -> None:
 
 @irdl_op_definition
 class QuantizeOp(NNOp):
-    """x / scale, rounded to an integer, plus the zero point, clamped to the zero point's type.
+    """Quantisation: x / scale rounded, plus the zero point, clamped to the zero point's type.
 
-    The type has 8 or 16 bits. `half_even` rounds ties to the even integer (ONNX), `half_up`
-    toward infinity, as adding half a step before a right shift does. Scale and zero point
-    broadcast to x. The quotient is a float; of doubles it is a double.
+    The type has 8 or 16 bits. `half_even` rounds ties to the even integer (ONNX); `half_up` rounds
+    them toward infinity, as adding half a step before a right shift does. Scale and zero point
+    broadcast to x. The quotient is computed in f32, for f64 operands in f64.
     """
 
     name = "nn.quantize"
@@ -63,22 +63,22 @@ class QuantizeOp(NNOp):
         to = zero_point.element_type
         require(
             is_integer(to) and numpy_dtype(to).itemsize <= 2,
-            f"quantises to {to}, which is no integer of 8 or 16 bits",
+            f"the zero point must be an integer of 8 or 16 bits, not {to}",
         )
         _require_broadcast(x, scale, zero_point)
         return [with_shape(zero_point, x.get_shape())]
 
     def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
-        # A scale may be zero there, so the lowering stores a zero of its own.
+        # The scale may be zero in the tail, so the lowering stores an explicit zero.
         del axis, zeros
         return True
 
 
 @irdl_op_definition
 class DequantizeOp(NNOp):
-    """(q - zero point) * scale, an integer times a float, in the scale's type.
+    """Dequantisation: (q - zero point) * scale, in the type of the scale.
 
-    q has 8 or 16 bits, or is i32, as sums of products are. Scale and zero point broadcast to q.
+    q has 8 or 16 bits, or is i32 for sums of products. Scale and zero point broadcast to q.
     """
 
     name = "nn.dequantize"
@@ -99,7 +99,7 @@ class DequantizeOp(NNOp):
         size = numpy_dtype(kind).itemsize if is_integer(kind) else 8
         require(
             size <= 2 or (size == 4 and not is_unsigned(kind)),
-            f"dequantises {kind}, which is neither i32 nor an integer of 8 or 16 bits",
+            f"elements must be i32 or integers of 8 or 16 bits, not {kind}",
         )
         require(
             zero_point.element_type == kind,

@@ -25,12 +25,12 @@ def _reduced(shape: Sequence[int], axes: Sequence[int], keepdims: bool) -> tuple
 
 
 _GROWING = frozenset(map(ReduceKind, "sum prod l1 l2 sum_square".split()))
-"""The reductions whose results are often beyond the range of half."""
+"""Reductions whose results often overflow f16."""
 
 
 @irdl_op_definition
 class ReduceOp(NNOp):
-    """A reduction over `axes` (ascending), which stay as size 1 with `keepdims`."""
+    """A reduction over `axes` (ascending), which are kept with size 1 if `keepdims`."""
 
     name = "nn.reduce"
     ROLE: ClassVar[Role | None] = Role.WINDOW
@@ -62,7 +62,7 @@ class ReduceOp(NNOp):
         axes = ints(properties["axes"])
         kind = cast(ReduceKindAttr, properties["kind"]).data
         if is_bool(x.element_type) and kind not in (ReduceKind.MAX, ReduceKind.MIN):
-            raise VerifyException(f"{kind} does not reduce i1 elements")
+            raise VerifyException(f"{kind} is not defined for i1 elements")
         for axis in axes:
             require(0 <= axis < len(shape), f"axis {axis} is outside a tensor of rank {len(shape)}")
         require(
@@ -124,7 +124,7 @@ class ArgReduceOp(NNOp):
 class CumsumOp(NNOp):
     """The running sum along an axis, from the end with `reverse`.
 
-    With `exclusive` the element itself is left out.
+    With `exclusive` the element itself is excluded.
     """
 
     name = "nn.cumsum"
@@ -158,7 +158,7 @@ class CumsumOp(NNOp):
 class TopKOp(NNOp):
     """The k largest (or smallest) elements of an axis in order, and their i64 indices.
 
-    Of equal elements the one with the lower index comes first.
+    Of equal elements, the one with the lower index comes first.
     """
 
     name = "nn.top_k"

@@ -29,8 +29,8 @@ from .types import Tensor, is_bool, shape_of, with_shape
 class ResizeOp(NNOp):
     """x resampled to `sizes` (ONNX Resize without antialias).
 
-    `scales` holds result / input per dimension as the model states it, so it may differ from
-    the quotient of the rounded sizes. `roi` (starts, then ends) belongs to tf_crop_and_resize.
+    `scales` is result / input per dimension as stated in the model, so it may differ from the
+    quotient of the rounded sizes. `roi` (starts, then ends) applies to tf_crop_and_resize.
     """
 
     name = "nn.resize"
@@ -98,16 +98,16 @@ class ResizeOp(NNOp):
             require_lengths(2 * len(shape), roi=roi)
         mode = properties["coordinate_mode"]
         if mode == CoordinateModeAttr(CoordinateMode.TF_CROP_AND_RESIZE):
-            require("roi" in properties, "tf_crop_and_resize needs roi")
+            require("roi" in properties, "tf_crop_and_resize requires roi")
         return [with_shape(x, sizes)]
 
     def visits(self) -> int:
         pairs = list(zip(shape_of(self.x), shape_of(self.result), strict=True))
-        # Python computes the matrix of a dimension row by row, each for the time of 256 elements.
+        # Python computes the matrix of a dimension row by row; a row costs as much as 256 elements.
         matrices = max((m * (n + 256) for n, m in pairs), default=0)
         return max(super().visits(), matrices, prod(max(pair) for pair in pairs))
 
     def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
-        # Outside of the cropped part is the extrapolation value.
+        # Outside the cropped region is the extrapolation value.
         crops = self.coordinate_mode.data is CoordinateMode.TF_CROP_AND_RESIZE
         return not crops and zeros.linked_zero(self, axis, self.x)

@@ -27,7 +27,7 @@ from .types import Tensor, broadcast, count, shape_of, tensor_type, with_shape
 
 @irdl_op_definition
 class ReshapeOp(NNOp):
-    """The same elements, in row-major order, with another shape."""
+    """The same elements, in row-major order, in another shape."""
 
     name = "nn.reshape"
     HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
@@ -47,7 +47,8 @@ class ReshapeOp(NNOp):
         require(min(shape, default=0) >= 0, f"shape {list(shape)} has a negative dimension")
         if count(shape) != count(x.get_shape()):
             raise VerifyException(
-                f"shape {list(shape)} has {count(shape)} elements, input has {count(x.get_shape())}"
+                f"shape {list(shape)} has {count(shape)} elements but the input has "
+                f"{count(x.get_shape())}"
             )
         return [with_shape(x, shape)]
 
@@ -88,7 +89,7 @@ class TransposeOp(NNOp):
 
 @irdl_op_definition
 class ConcatOp(NNOp):
-    """The operands, concatenated along an axis."""
+    """The operands concatenated along an axis."""
 
     name = "nn.concat"
     ROLE: ClassVar[Role | None] = Role.PIECES
@@ -104,7 +105,7 @@ class ConcatOp(NNOp):
 
     @classmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
-        require(len(operand_types) >= 1, "concat needs at least one operand")
+        require(len(operand_types) >= 1, "concat must have at least one operand")
         require_same_element(operand_types)
         shape = list(operand_types[0].get_shape())
         axis = axis_of(properties["axis"], len(shape))
@@ -129,7 +130,7 @@ class ConcatOp(NNOp):
     def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
         if axis != self.axis.value.data:
             return all(zeros.is_zero(value, axis) for value in self.inputs)
-        # The tail of the result is that of the last piece.
+        # The tail of the result is the tail of the last non-empty piece.
         last = [value for value in self.inputs if shape_of(value)[axis]][-1:]
         return all(zeros.is_zero(value, axis) for value in last)
 
@@ -138,7 +139,7 @@ class ConcatOp(NNOp):
 class SliceOp(NNOp):
     """result[i] = x[starts + i * steps] with `sizes` elements in every dimension.
 
-    Steps may be negative; there is one entry per dimension.
+    All three have one entry per dimension; steps may be negative.
     """
 
     name = "nn.slice"
@@ -179,16 +180,16 @@ class SliceOp(NNOp):
             last = start + (size - 1) * step
             if size and not (0 <= start < n and 0 <= last < n):
                 raise VerifyException(
-                    f"slice of dimension {i} reads from {start} to {last}, it has {n} elements"
+                    f"slice of dimension {i} reads from {start} to {last} but it has {n} elements"
                 )
         return [with_shape(x, sizes)]
 
 
 @irdl_op_definition
 class PadOp(NNOp):
-    """`low` elements before and `high` after each dimension; negative amounts crop.
+    """x with `low` elements added before and `high` after each dimension; negative amounts crop.
 
-    `value` fills in constant mode (zero when absent). Only constant mode crops.
+    `value` is the element to add in constant mode (zero if absent). Only constant mode crops.
     """
 
     name = "nn.pad"
@@ -241,7 +242,7 @@ class PadOp(NNOp):
             if mode is PadMode.REFLECT:
                 require(
                     max(before, after) < n or n == 1,
-                    f"reflect padding of dimension {i} needs more than {max(before, after)} "
+                    f"reflect padding of dimension {i} requires more than {max(before, after)} "
                     f"elements but it has {n}",
                 )
         return [with_shape(x, [n + a + b for n, a, b in zip(shape, low, high, strict=True)])]

@@ -23,7 +23,7 @@ from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 Tensor: TypeAlias = TensorType[Attribute]
-"""A statically shaped tensor type."""
+"""A tensor type of static shape."""
 
 AnyFloatType: TypeAlias = Float16Type | Float32Type | Float64Type
 """The floating point element types of nn."""
@@ -43,14 +43,14 @@ _ELEMENT: dict[np.dtype[Any], Attribute] = {dtype: type for type, dtype in _NUMP
 
 
 def numpy_dtype(element_type: Attribute) -> np.dtype[Any]:
-    """The numpy type of an element type."""
+    """Return the numpy type of an element type."""
     if element_type not in _NUMPY:
         raise VerifyException(f"{element_type} is not an element type of nn tensors")
     return _NUMPY[element_type]
 
 
 def element_type(dtype: np.dtype[Any] | type[np.generic]) -> Attribute:
-    """The element type of a numpy type."""
+    """Return the element type of a numpy type."""
     dtype = np.dtype(dtype)
     if dtype not in _ELEMENT:
         raise VerifyException(f"numpy type {dtype} has no element type in nn tensors")
@@ -58,12 +58,12 @@ def element_type(dtype: np.dtype[Any] | type[np.generic]) -> Attribute:
 
 
 def array_type(array: Array) -> Tensor:
-    """The tensor type of a numpy array."""
+    """Return the tensor type of a numpy array."""
     return TensorType(element_type(array.dtype), array.shape)
 
 
 def tensor_type(value: SSAValue) -> Tensor:
-    """The tensor type of a value. Raises VerifyException if it has another type."""
+    """Return the tensor type of a value; raise VerifyException if it is not a tensor."""
     type: Attribute = value.type
     if not isinstance(type, TensorType):
         raise VerifyException(f"operand of type {type} is not a tensor")
@@ -71,42 +71,42 @@ def tensor_type(value: SSAValue) -> Tensor:
 
 
 def shape_of(value: SSAValue) -> tuple[int, ...]:
-    """The shape of a tensor value."""
+    """Return the shape of a tensor value."""
     return tensor_type(value).get_shape()
 
 
 def count(shape: Sequence[int]) -> int:
-    """The number of elements of a shape."""
+    """Return the number of elements of a shape."""
     return math.prod(shape)
 
 
 def is_float(element_type: Attribute) -> bool:
-    """Whether the element type is a floating point number."""
+    """Return whether the element type is a floating point type."""
     return isinstance(element_type, Float16Type | Float32Type | Float64Type)
 
 
 def is_bool(element_type: Attribute) -> bool:
-    """Whether the element type is i1."""
+    """Return whether the element type is i1."""
     return element_type == i1
 
 
 def is_integer(element_type: Attribute) -> bool:
-    """Whether the element type is an integer wider than one bit."""
+    """Return whether the element type is an integer wider than one bit."""
     return isinstance(element_type, IntegerType) and element_type != i1
 
 
 def is_unsigned(element_type: Attribute) -> bool:
-    """Whether the element type is an unsigned integer."""
+    """Return whether the element type is an unsigned integer."""
     return is_integer(element_type) and numpy_dtype(element_type).kind == "u"
 
 
 def with_shape(type: Tensor, shape: Sequence[int]) -> Tensor:
-    """The same element type in another shape."""
+    """Return the tensor type with the same elements and another shape."""
     return TensorType(type.element_type, shape)
 
 
 def broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
-    """The numpy broadcast of shapes."""
+    """Return the numpy broadcast of shapes."""
     rank = max((len(s) for s in shapes), default=0)
     result = [1] * rank
     for shape in shapes:
@@ -121,9 +121,9 @@ def broadcast(*shapes: Sequence[int]) -> tuple[int, ...]:
 
 
 def matching_groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[range, range]]:
-    """Split two shapes with the same number of elements into the shortest runs of equal size.
+    """Split two shapes of equal element count into the shortest runs of axes of equal size.
 
-    A reshape from one to the other keeps the elements of each run together.
+    A reshape from one shape to the other keeps the elements of each run together.
     """
     if 0 in old:
         return [(range(len(old)), range(len(new)))]
@@ -148,7 +148,10 @@ def matching_groups(old: Sequence[int], new: Sequence[int]) -> list[tuple[range,
 def kept_axis(
     old_shape: Sequence[int], new_shape: Sequence[int], old: range, new: range
 ) -> tuple[int, int] | None:
-    """The axis before and after that a group of a reshape keeps, if all others have one element."""
+    """Return the axis, before and after, that a group of a reshape keeps, or None.
+
+    A group keeps an axis if all its other axes have one element.
+    """
     before = [axis for axis in old if old_shape[axis] != 1 or len(old) == 1]
     after = [axis for axis in new if new_shape[axis] != 1 or len(new) == 1]
     if len(before) == len(after) == 1 and old_shape[before[0]] == new_shape[after[0]]:

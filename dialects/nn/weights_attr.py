@@ -1,4 +1,4 @@
-"""`#nn.weights`: the arrays that a module names, as a resource of the module."""
+"""`#nn.weights`: the arrays that a module refers to, stored on the module."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class WeightsAttr(Data[Weights]):
 
     `#nn.weights<"w_c54fda4b3ba11d30" = "0x0000803f00000040" : tensor<2xf32>>`
 
-    The text has the bytes of each array, little-endian. clopt keeps weights beside a module and
-    needs no such attribute; drivers of other projects do, as a module is all that they pass on.
+    The text contains the bytes of each array, little-endian. clopt itself keeps weights beside a
+    module; the attribute is for drivers of other projects that pass on only a module.
     """
 
     name = "nn.weights"
@@ -40,15 +40,15 @@ class WeightsAttr(Data[Weights]):
             parser.parse_punctuation(":")
             type_ = parser.parse_type()
             if not isinstance(type_, TensorType):
-                parser.raise_error(f"the array {key} is a tensor, not {type_}")
+                parser.raise_error(f"the array {key} must be a tensor, not {type_}")
             tensor = cast(Tensor, type_)
             try:
                 array = np.frombuffer(bytes.fromhex(text[2:]), numpy_dtype(tensor.element_type))
-                found = weights.add(array.reshape(tensor.get_shape()))
+                digest = weights.add(array.reshape(tensor.get_shape()))
             except ValueError as error:
-                parser.raise_error(f"the array {key} is no {type_}: {error}")
-            if found != key:
-                parser.raise_error(f"the array {key} is damaged: its bytes are those of {found}")
+                parser.raise_error(f"the array {key} is not a {type_}: {error}")
+            if digest != key:
+                parser.raise_error(f"the array {key} is damaged: its bytes have the key {digest}")
 
         parser.parse_comma_separated_list(parser.Delimiter.ANGLE, parse_array)
         return weights
@@ -65,13 +65,13 @@ class WeightsAttr(Data[Weights]):
 
 
 def module_weights(module: ModuleOp) -> Weights | None:
-    """Return the weights that `module` has as an attribute."""
+    """Return the weights store in the attribute of `module`, or None."""
     attribute = module.attributes.get(_NAME)
     return attribute.data if isinstance(attribute, WeightsAttr) else None
 
 
 def set_module_weights(module: ModuleOp, weights: Weights | None) -> None:
-    """Make a store the weights of `module`, so that its text has the arrays; None for no store."""
+    """Make `weights` an attribute of `module`, so that its text has them; None removes it."""
     if weights is None:
         module.attributes.pop(_NAME, None)
     else:

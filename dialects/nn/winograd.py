@@ -1,9 +1,9 @@
-"""The transforms around the products of a 3x3 convolution by Winograd's minimal filtering.
+"""Winograd's minimal filtering: the transforms around the products of a 3x3 convolution.
 
 A. Lavin and S. Gray, "Fast Algorithms for Convolutional Neural Networks", 2015 (arXiv 1509.09308):
-F(m x m, 3 x 3) computes a tile of m x m results from one of T x T inputs, T = m + 2, as
-`A^T [(G g G^T) * (B^T d B)] A`, with T^2 products in place of 9 m^2. Summed over channels, the
-products of all tiles are T^2 matrix products.
+F(m x m, 3 x 3) computes a tile of m x m results from T x T inputs, T = m + 2, as `A^T [(G g G^T) *
+(B^T d B)] A`, with T^2 products instead of 9 m^2. Summed over channels, the products of all tiles
+are T^2 matrix products.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ from .types import Tensor, count, shape_of, with_shape
 Matrix: TypeAlias = tuple[tuple[float, ...], ...]
 
 KERNEL = 3
-"""The rows, and the columns, of the filter."""
+"""The number of rows, and of columns, of the filter."""
 
 
 @dataclass(frozen=True)
@@ -53,9 +53,9 @@ class Transform:
     output: Matrix
     """A^T, [m, T]"""
     input_steps: Sequence[Matrix]
-    """Matrices whose product is B^T; its rows share the sums of the second."""
+    """Matrices whose product is B^T; the rows of the first share the sums in the second."""
     output_steps: Sequence[Matrix]
-    """The same of A^T."""
+    """Matrices whose product is A^T."""
 
 
 _A, _B = sqrt(0.5), sqrt(2)
@@ -68,12 +68,12 @@ TRANSFORMS: dict[int, Transform] = {
         input_steps=(((1, 0, -1, 0), (0, 1, 1, 0), (0, -1, 1, 0), (0, 1, 0, -1)),),
         output_steps=(((1, 1, 1, 0), (0, 1, -1, -1)),),
     ),
-    # Points 0, a, -a, 1/a, -1/a and infinity, a = sqrt(1/2). Their largest error is a fifth of that
-    # of 0, 1, -1, 2, -2 (section 4.3): 3.6e-6 instead of 1.7e-5 of the largest result with 512
-    # channels (Intel's runtime, Zen 5). 0, 1, -1, 1/2, -2 halve it, but share no sums; of twelve
-    # sets with signs in pairs, none was much better, and the others take more products.
-    # See B. Barabasz, A. Anderson, K. Soodhalter, D. Gregg, "Error Analysis and Improving the
-    # Accuracy of Winograd Convolution for Deep Neural Networks", 2020.
+    # Points 0, a, -a, 1/a, -1/a and infinity with a = sqrt(1/2). Their largest error is a fifth of
+    # the error of 0, 1, -1, 2, -2 (section 4.3): 3.6e-6 instead of 1.7e-5 of the largest result
+    # with 512 channels (Intel's runtime, Zen 5). 0, 1, -1, 1/2, -2 halve it, but share no sums. Of
+    # twelve sets with signs in pairs, none was much better, and the others take more products. See
+    # B. Barabasz, A. Anderson, K. Soodhalter, D. Gregg, "Error Analysis and Improving the Accuracy
+    # of Winograd Convolution for Deep Neural Networks", 2020.
     4: Transform(
         input=(
             (1, 0, -2.5, 0, 1, 0),
@@ -97,7 +97,7 @@ TRANSFORMS: dict[int, Transform] = {
             (0, 1, 1, 2, 2, 0),
             (0, _A, -_A, 2 * _B, -2 * _B, 1),
         ),
-        # Sums of even and of odd elements, whose sum and difference are rows 1 and 2, and 3 and 4.
+        # Sums of even and of odd elements; their sum and difference are rows 1 and 2, and 3 and 4.
         input_steps=(
             (
                 (1, 0, 0, 0, 0, 0),
@@ -139,18 +139,18 @@ TRANSFORMS: dict[int, Transform] = {
 
 
 def tile_counts(sizes: Sequence[int], tile: int) -> tuple[int, ...]:
-    """The number of tiles that cover each dimension of a result; the last may reach beyond it."""
+    """Return the number of tiles that cover each dimension; the last tile may extend beyond it."""
     return tuple(-(-size // tile) for size in sizes)
 
 
 def _tile(properties: Properties) -> int:
     (tile,) = ints(properties["tile"])
-    require(tile in TRANSFORMS, f"tile is {' or '.join(map(str, TRANSFORMS))} but is {tile}")
+    require(tile in TRANSFORMS, f"tile must be {' or '.join(map(str, TRANSFORMS))} but is {tile}")
     return tile
 
 
 def _sizes(x: Tensor, properties: Properties) -> tuple[int, int]:
-    """The rows and columns of a 3x3 convolution of x with the `pads`."""
+    """Return the rows and columns of a 3x3 convolution of x with `pads`."""
     pads = ints(properties["pads"])
     require_float(x)
     require(len(x.get_shape()) == 4, f"input must have rank 4 but has {len(x.get_shape())}")
@@ -164,13 +164,13 @@ def _sizes(x: Tensor, properties: Properties) -> tuple[int, int]:
 
 @irdl_op_definition
 class WinogradConvOp(NNOp):
-    """The convolution of x [N, C, H, W] by transformed 3x3 filters w [O, T * T, C]: [N, O, H, W].
+    """Convolution of x [N, C, H, W] by transformed 3x3 filters w [O, T * T, C]: [N, O, H, W].
 
-    It is `A^T [w * (B^T d B)] A` of every tile d of x, summed over channels, plus b [O].
+    It is `A^T [w * (B^T d B)] A` for every tile d of x, summed over channels, plus b [O].
 
-    A kernel computes a few tiles at a time, so that what lies between the transforms stays in the
-    cache; `nn.winograd_input` and `nn.winograd_output` are kernels with a product between them,
-    an `nn.matmul` or an `nn.winograd_product`.
+    A kernel computes a few tiles at a time, so that the values between the transforms stay in the
+    cache. `nn.winograd_input` and `nn.winograd_output` are the alternative: separate kernels with a
+    product between them, an `nn.matmul` or an `nn.winograd_product`.
     """
 
     name = "nn.winograd_conv"
@@ -219,12 +219,12 @@ class WinogradConvOp(NNOp):
 
 @irdl_op_definition
 class WinogradInputOp(NNOp):
-    """`B^T d B` of every tile d of x [N, C, H, W]: [T * T, C, N * tiles], tiles row by row.
+    """`B^T d B` for every tile d of x [N, C, H, W]: [T * T, C, N * tiles], tiles row by row.
 
     Tiles start `tile` elements apart and cover the results of a 3x3 convolution of x with `pads`
-    (begins, then ends); their elements outside of x are zero. With `in_steps`, kernels compute sums
-    that rows of B^T share once, and rows that share none apart, since a whole tile takes more
-    registers than work-items of a small GPU have.
+    (begins, then ends); their elements outside x are zero. With `in_steps`, kernels compute sums
+    shared by rows of B^T once, and rows without shared sums separately, since a whole tile needs
+    more registers than work-items of a small GPU have.
     """
 
     name = "nn.winograd_input"
@@ -261,9 +261,9 @@ class WinogradInputOp(NNOp):
 class WinogradProductOp(NNOp):
     """The transformed filters w [T * T, O, C] times tiles x [T * T, C, P]: [T * T, O, P].
 
-    A matrix product for each element of the tiles. It computes along channels, as convolutions do,
-    so that operands and result may be texels of four channels. Halves are multiplied and added up
-    in float, or in half if `accumulate` is f16.
+    One matrix product per element of the tiles. Like a convolution it is computed along channels,
+    so that operands and result can be texels of four channels. Products of f16 are accumulated in
+    f32, or in f16 if `accumulate` is f16.
     """
 
     name = "nn.winograd_product"
@@ -302,10 +302,10 @@ class WinogradProductOp(NNOp):
 
 @irdl_op_definition
 class WinogradOutputOp(NNOp):
-    """`A^T m A` of every tile m of x [T * T, O, N * tiles]: [N, O, H, W] of `sizes` [N, H, W].
+    """`A^T m A` for every tile m of x [T * T, O, N * tiles]: [N, O, H, W] with `sizes` [N, H, W].
 
     Rows and columns of the last tiles beyond `sizes` are dropped. With `in_steps`, kernels compute
-    sums that rows of A^T share once.
+    sums shared by rows of A^T once.
     """
 
     name = "nn.winograd_output"
@@ -337,7 +337,7 @@ class WinogradOutputOp(NNOp):
         if (elements, tiles) != expected:
             require(
                 False,
-                f"sizes {list(sizes)} take {expected[0]} elements of {expected[1]} tiles but got "
-                f"{elements} of {tiles}",
+                f"sizes {list(sizes)} require {expected[0]} elements of {expected[1]} tiles but "
+                f"got {elements} of {tiles}",
             )
         return [with_shape(x, (n, channels, h, w))]

@@ -48,8 +48,8 @@ def generic(
     elements = [output.view.element_type for output in op.outputs]
     arguments = [*reads, *outer, *computed, *(op.accumulators if init is not None else ())]
     body = _body(op.block, arguments, computed)
-    op = nn.GenericOp(values, maps, op.extents, elements, Region(body), init)
-    return [TensorView.of(value) for value in builder.add_all(op)]
+    generic_op = nn.GenericOp(values, maps, op.extents, elements, Region(body), init)
+    return [TensorView.of(value) for value in builder.add_all(generic_op)]
 
 
 def _map(loops: int, index: Sequence[AffineExpr]) -> AffineMap:

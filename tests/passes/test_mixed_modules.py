@@ -245,10 +245,10 @@ def test_clopt_reads_the_weights_of_a_module(tmp_path: Path, capsys: pytest.Capt
 @pytest.mark.parametrize(
     ("array", "complaint"),
     [
-        ('"w_0" = "0x00" : tensor<1xf32>', "the array w_0 is no tensor<1xf32>"),
-        ('"w_0" = "0x0g" : tensor<1xi8>', "the array w_0 is no tensor<1xi8>"),
-        ('"w_0" = "0x00" : tensor<1xi8>', "the array w_0 is damaged: its bytes are those of w_"),
-        ('"w_0" = "0x00" : i8', "the array w_0 is a tensor, not i8"),
+        ('"w_0" = "0x00" : tensor<1xf32>', "the array w_0 is not a tensor<1xf32>"),
+        ('"w_0" = "0x0g" : tensor<1xi8>', "the array w_0 is not a tensor<1xi8>"),
+        ('"w_0" = "0x00" : tensor<1xi8>', "the array w_0 is damaged: its bytes have the key w_"),
+        ('"w_0" = "0x00" : i8', "the array w_0 must be a tensor, not i8"),
         ('"w_0" = "0x00" : tensor<1xi7>', "i7 is not an element type of nn tensors"),
     ],
 )

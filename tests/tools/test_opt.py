@@ -167,7 +167,7 @@ BAD_OPTIONS = {
     "--target nonsense": 'There is no target "nonsense"',
     "--target pocl speed=high": '"speed" is no fact of a target; docs/targets.md lists the facts',
     "--target texture=prefer": "texture=prefer needs a device with images, and generic has none",
-    "--target=pocl,texture=yes": 'texture is "off" or "auto" or "prefer", not "yes"',
+    "--target=pocl,texture=yes": 'texture must be "off" or "auto" or "prefer", not "yes"',
     "--weights no.safetensors": "the weights file no.safetensors",
     "--dim batch=1": "--dim binds dimensions of ONNX models only",
     "-o no/such/folder/out.mlir": "cannot write here",

@@ -1,6 +1,6 @@
-"""The evaluator of nn operations in numpy, for constant folding and tests.
+"""The numpy evaluator of nn operations, for constant folding and tests.
 
-It follows the definitions word for word, and prefers clarity to speed.
+It follows the definitions literally and prefers clarity to speed.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from . import (
 )
 
 Evaluator = Callable[[Any, Sequence[Array]], Array | tuple[Array, ...]]
-"""Computes the results of an operation from its operands' arrays."""
+"""Computes the results of an operation from the arrays of its operands."""
 
 EVALUATORS: dict[type[Operation], Evaluator] = {
     **attention.EVALUATORS,
@@ -47,7 +47,7 @@ EVALUATORS: dict[type[Operation], Evaluator] = {
 
 
 def evaluate(op: Operation, operands: Sequence[Array]) -> tuple[Array, ...] | None:
-    """The results of an operation; None if it has no evaluator, or for an index out of range."""
+    """Return the results of an operation, or None without an evaluator or for a bad index."""
     evaluator = EVALUATORS.get(type(op))
     try:
         with np.errstate(all="ignore"):
@@ -70,7 +70,7 @@ def evaluate(op: Operation, operands: Sequence[Array]) -> tuple[Array, ...] | No
 def interpret(
     function: func.FuncOp, inputs: Sequence[Array], weights: nn.WeightStore | None = None
 ) -> list[Array]:
-    """The results of a function of nn operations: the reference for compiled programs."""
+    """Return the results of a function of nn operations: the reference for compiled programs."""
     return _run(function.body.block, inputs, weights)
 
 
@@ -88,6 +88,6 @@ def _run(block: Block, inputs: Sequence[Array], weights: nn.WeightStore | None) 
             results = evaluate(op, operands) or ()
         for value, array in zip(op.results, results, strict=True):
             if array is None:
-                raise ValueError(f"{op.name} names a weight that no store holds")
+                raise ValueError(f"{op.name} refers to a weight that the store does not contain")
             values[value] = array
     raise ValueError("the block has no terminator")

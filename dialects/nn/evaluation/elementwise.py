@@ -102,7 +102,7 @@ PARAMETRIC: dict[UnaryKind, Callable[[Array, tuple[float, ...]], Array]] = {
 def _unary(op: nn.UnaryOp, operands: Sequence[Array]) -> Array:
     (x,) = operands
     if x.dtype.kind == "f":
-        # In double precision, so that the function rounds once, at the end.
+        # Double precision, so that the result is rounded only once.
         x = x.astype(np.float64)
     kind = op.kind.data
     return PARAMETRIC[kind](x, nn.floats(op.params)) if op.params else UNARY[kind](x)

@@ -1,4 +1,4 @@
-"""Generic loop nests in numpy: the body for all iterations of the outer loops at once."""
+"""Generic loop nests in numpy: the body is evaluated for all parallel iterations at once."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _erf = np.vectorize(scalar_math.erf, otypes=[np.float64])
 
 
 def _divided(function: Function) -> Function:
-    """A quotient or remainder of integers, which is 0 where the divisor is."""
+    """Return an integer quotient or remainder that is 0 if the divisor is 0."""
 
     def divided(a: Array, b: Array) -> Array:
         return np.where(b == 0, 0, function(a, np.where(b == 0, 1, b)))
@@ -42,7 +42,7 @@ def _difference(a: Array, b: Array) -> Array:
 
 
 def _signed(x: Array) -> Array:
-    """The one bit of a boolean is its sign."""
+    """Return a boolean as a signed integer: its one bit is the sign."""
     return -x.astype(np.int8) if x.dtype == np.bool_ else x
 
 
@@ -118,19 +118,19 @@ _FUNCTIONS: dict[type[Operation], Function] = {
     math.PowFOp: np.power,
     math.CopySignOp: np.copysign,
 }
-"""Of each scalar operation; the others are casts and comparisons."""
+"""Scalar operations except casts and comparisons, which `_scalar` evaluates."""
 
 _COMPARE: Sequence[Function] = (
     *(np.equal, np.not_equal, np.less, np.less_equal, np.greater, np.greater_equal),
     *map(_unsigned, (np.less, np.less_equal, np.greater, np.greater_equal)),
 )
-"""By the number of the predicate of `arith.cmpi`."""
+"""By the number of the `arith.cmpi` predicate."""
 
 _ORDERED: Sequence[Function] = (np.equal, np.greater, np.greater_equal, np.less, np.less_equal)
 
 
 def _compare_floats(predicate: int, a: Array, b: Array) -> Array:
-    """A predicate of `arith.cmpf`: 1 to 7 of ordered operands, 8 to 14 true of unordered ones."""
+    """Evaluate an `arith.cmpf` predicate: 1 to 7 are ordered, 8 to 14 unordered."""
     unordered = np.isnan(a) | np.isnan(b)
     if predicate in (0, 15):
         return np.full(unordered.shape, predicate == 15)
@@ -141,19 +141,19 @@ def _compare_floats(predicate: int, a: Array, b: Array) -> Array:
         plain = np.not_equal(a, b) if kind == 5 else np.full(unordered.shape, True)
     if predicate < 8:
         return plain & ~unordered
-    # The first of the unordered ones, ueq, has no kind of ord; the last is uno.
+    # ueq (8) is eq or unordered, une (13) ne or unordered; 14 is uno.
     return (plain | unordered) if predicate < 14 else unordered
 
 
 def dtype_of(type: Attribute) -> np.dtype[Any]:
-    """The numpy type of a scalar; halves are computed as floats."""
+    """Return the numpy type of a scalar; f16 is computed in f32."""
     if isinstance(type, IndexType):
         type = i64
     return numpy_dtype(f32 if type == f16 else type)
 
 
 def evaluate_generic(op: GenericOp, operands: Sequence[Array]) -> tuple[Array, ...]:
-    """The results of a generic, the body evaluated once for each iteration of the reductions."""
+    """Return the results of a generic; evaluate the body once per iteration of the reductions."""
     extents, written, reduced = op.loop_extents, op.written_loops, op.reduced_loops
     mesh = np.ix_(*(np.arange(extents[loop]) for loop in written))
     loops: list[Any] = [0] * len(extents)
@@ -201,25 +201,25 @@ def _scalar(op: Operation, x: Sequence[Any], loops: Sequence[Any]) -> Array:
     type = op.results[0].type
     match op:
         case IndexOp():
-            found = loops[ints(op.loop)[0]]
+            result = loops[ints(op.loop)[0]]
         case tensor.ExtractOp():
             table, *indices = x
             sizes = cast(Array, table).shape
-            found = table[tuple(np.clip(i, 0, n - 1) for i, n in zip(indices, sizes, strict=True))]
+            result = table[tuple(np.clip(i, 0, n - 1) for i, n in zip(indices, sizes, strict=True))]
         case arith.ConstantOp():
-            found = cast("IntegerAttr | FloatAttr", op.value).value.data
+            result = cast("IntegerAttr | FloatAttr", op.value).value.data
         case arith.CmpiOp():
-            found = _COMPARE[op.predicate.value.data](*x)
+            result = _COMPARE[op.predicate.value.data](*x)
         case arith.CmpfOp():
-            found = _compare_floats(op.predicate.value.data, *x)
+            result = _compare_floats(op.predicate.value.data, *x)
         case arith.TruncFOp() if type == f16:
-            found = x[0].astype(np.float16)
+            result = x[0].astype(np.float16)
         case arith.TruncIOp() if type == i1:
-            found = x[0] & 1
+            result = x[0] & 1
         case _:
             function = _FUNCTIONS.get(op.__class__)
-            found = x[0] if function is None else function(*x)
-    return np.asarray(found).astype(dtype_of(type))
+            result = x[0] if function is None else function(*x)
+    return np.asarray(result).astype(dtype_of(type))
 
 
 EVALUATORS: dict[type[Operation], Any] = {GenericOp: evaluate_generic}

@@ -20,12 +20,12 @@ ACCUMULATE: dict[ScatterReduction, np.ufunc] = {
 
 
 def _grid(shape: tuple[int, ...]) -> tuple[Array, ...]:
-    """The index arrays that address every element of a shape."""
+    """Return the index arrays that address every element of a shape."""
     return np.ix_(*map(np.arange, shape))
 
 
 def _along(shape: tuple[int, ...], indices: Array, axis: int) -> tuple[Array, ...]:
-    """The positions of indices along an axis: one index array per dimension."""
+    """Return one index array per dimension, `indices` along `axis`."""
     _check(indices, shape[axis])
     grid = _grid(indices.shape)
     return (*grid[:axis], indices.astype(np.int64), *grid[axis + 1 :])
@@ -37,7 +37,7 @@ def _check(indices: Array, size: int) -> None:
 
 
 def _vectors(indices: Array) -> tuple[Array, ...]:
-    """The index arrays that the last dimension holds."""
+    """Split the last dimension of indices into index arrays."""
     return tuple(np.moveaxis(indices.astype(np.int64), -1, 0))
 
 

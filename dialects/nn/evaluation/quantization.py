@@ -15,7 +15,7 @@ ROUNDING: dict[Rounding, Callable[[Array], Array]] = {
     Rounding.HALF_EVEN: np.rint,
     Rounding.HALF_UP: lambda x: np.floor(x + 0.5),
 }
-"""The rounding of doubles, in which adding a half to a float is exact where that matters."""
+"""Rounding of doubles: adding 0.5 to an f32 is exact in f64 where it affects the result."""
 
 
 def _quantize(op: nn.QuantizeOp, operands: Sequence[Array]) -> Array:

@@ -14,7 +14,7 @@ from .. import ArgReduceKind, Array, ReduceKind, ints
 
 
 def _log_sum_exp(x: Array, axes: tuple[int, ...]) -> Array:
-    # ufunc.reduce takes several axes only for reorderable functions, and logaddexp is none.
+    # ufunc.reduce accepts several axes only for reorderable functions; logaddexp is not.
     for axis in axes:
         x = np.logaddexp.reduce(x, axis, keepdims=True)
     return x
@@ -27,7 +27,7 @@ def _sum(x: Array, axes: tuple[int, ...]) -> Array:
 def _mean(x: Array, axes: tuple[int, ...]) -> Array:
     # np.mean warns about a mean of no elements, which ONNX defines as NaN.
     count = np.float64(math.prod(x.shape[axis] for axis in axes))
-    # A narrow integer may not hold the sum.
+    # The sum of narrow integers may overflow.
     return _sum(x if x.dtype.itemsize == 8 else x.astype(np.int64), axes) / count
 
 
@@ -81,7 +81,7 @@ def _top_k(op: nn.TopKOp, operands: Sequence[Array]) -> tuple[Array, Array]:
     if op.largest is None:
         order = np.argsort(x, axis, kind="stable")
     else:
-        # Sorting the reversed axis and reversing again leaves equal elements in their order.
+        # Sorting the reversed axis and reversing again keeps the order of equal elements.
         backward = np.argsort(np.flip(x, axis), axis, kind="stable")
         order = x.shape[axis] - 1 - np.flip(backward, axis)
     indices = np.take(order, np.arange(k), axis)

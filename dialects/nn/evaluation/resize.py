@@ -1,6 +1,6 @@
-"""ONNX Resize in numpy: each dimension is a matrix of interpolation weights.
+"""ONNX Resize in numpy: a matrix of interpolation weights per dimension.
 
-The coordinate and rounding rules are those of the ONNX operator specification.
+The coordinate and rounding rules follow the ONNX operator specification.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from .. import Array, CoordinateMode, NearestMode, ResizeMode, floats, ints
 def _coordinates(
     mode: CoordinateMode, size: int, length: int, scale: float, roi: tuple[float, float]
 ) -> Array:
-    """The input coordinate of each of `size` output positions."""
+    """Return the input coordinate of each of `size` output positions."""
     i = np.arange(size, dtype=np.float64)
     start, end = roi
     match mode:
@@ -55,8 +55,9 @@ def _nearest(mode: NearestMode, at: Array) -> Array:
 
 
 def nearest_positions(op: nn.ResizeOp, axis: int) -> list[int] | None:
-    """The position that a nearest resize reads for each element of its result along an axis; None
-    if some may lie outside of x.
+    """Return the index that a nearest resize reads for each result element along an axis.
+
+    Returns None if some index may lie outside x.
     """
     mode, length = op.coordinate_mode.data, nn.shape_of(op.x)[axis]
     if mode is CoordinateMode.TF_CROP_AND_RESIZE:
@@ -71,14 +72,14 @@ def _within(at: Array, length: int) -> Array:
 
 
 def _cubic(t: float, a: float) -> list[float]:
-    """Keys' kernel at the distances 1 + t, t, 1 - t and 2 - t."""
+    """Evaluate Keys' kernel at the distances 1 + t, t, 1 - t and 2 - t."""
     near = [((a + 2) * d - (a + 3)) * d * d + 1 for d in (t, 1 - t)]
     far = [((a * d - 5 * a) * d + 8 * a) * d - 4 * a for d in (1 + t, 2 - t)]
     return [far[0], *near, far[1]]
 
 
 def _weights(op: nn.ResizeOp, at: Array, length: int) -> Array:
-    """The matrix that interpolates one dimension at the coordinates `at`."""
+    """Return the matrix that interpolates one dimension at the coordinates `at`."""
     matrix = np.zeros((at.size, length))
     mode = op.mode.data
     if mode is ResizeMode.NEAREST:

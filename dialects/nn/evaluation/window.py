@@ -1,4 +1,4 @@
-"""Matrix multiplication, convolutions and pools in numpy."""
+"""Matrix multiplication, convolutions and poolings in numpy."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _matmul(op: nn.MatmulOp, operands: Sequence[Array]) -> Array:
 
 
 def _padded(x: Array, pads: Sequence[int], value: float, room: Sequence[int]) -> Array:
-    """x with its spatial dimensions padded, and `room` more elements after each."""
+    """Pad the spatial dimensions of x, and add `room` more elements after each."""
     rank = x.ndim - 2
     widths = [(pads[i], pads[i + rank] + room[i]) for i in range(rank)]
     fill = np.asarray(value, x.dtype)
@@ -42,7 +42,7 @@ def _taps(
     dilations: Sequence[int],
     sizes: Sequence[int],
 ) -> Iterator[tuple[tuple[int, ...], Array]]:
-    """For each position in the window, the elements of x that the windows read there."""
+    """Yield each position in the window with the elements of x that the windows read there."""
     for at in product(*map(range, kernel)):
         index = [
             slice(p * d, p * d + (n - 1) * s + 1, s)
@@ -87,7 +87,7 @@ def _conv_transpose(op: nn.ConvTransposeOp, operands: Sequence[Array]) -> Array:
 
 
 def _windows(op: nn.WindowOp, x: Array, value: float) -> Array:
-    """The elements that each window reads, stacked in the first dimension."""
+    """Return the elements that each window reads, stacked in the first dimension."""
     kernel, strides, dilations = ints(op.kernel), ints(op.strides), ints(op.dilations)
     padded = _padded(x, ints(op.pads), value, strides)
     sizes = nn.shape_of(op.result)[2:]

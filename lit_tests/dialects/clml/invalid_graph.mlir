@@ -220,7 +220,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
   clml.return %y : !clml.tensor<1x4x6x6xf32, nchw>
 }
 func.func @main(%a: tensor<1x4x6x6xf32>, %b: tensor<1x4x6x6xf32>) {
-  // expected-error@+1 {{@g takes 1 tensors, not 2}}
+  // expected-error@+1 {{@g takes 1 tensors; the call has 2}}
   %y = clml.call @g(%a, %b) : (tensor<1x4x6x6xf32>, tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf32>
   func.return
 }
@@ -232,7 +232,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
   clml.return %y : !clml.tensor<1x4x6x6xf32, nchw>
 }
 func.func @main(%a: tensor<1x4x6x6xf32>) {
-  // expected-error@+1 {{@g returns 1 tensors, not 2}}
+  // expected-error@+1 {{@g returns 1 tensors; the call has 2}}
   %y, %z = clml.call @g(%a) : (tensor<1x4x6x6xf32>) -> (tensor<1x4x6x6xf32>, tensor<1x4x6x6xf32>)
   func.return
 }
@@ -244,7 +244,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
   clml.return %y : !clml.tensor<1x4x6x6xf32, nchw>
 }
 func.func @main(%a: tensor<1x4x6x5xf32>) {
-  // expected-error@+1 {{@g takes !clml.tensor<1x4x6x6xf32, nchw>, which is no tensor<1x4x6x5xf32>}}
+  // expected-error@+1 {{@g takes !clml.tensor<1x4x6x6xf32, nchw>, not tensor<1x4x6x5xf32>}}
   %y = clml.call @g(%a) : (tensor<1x4x6x5xf32>) -> tensor<1x4x6x6xf32>
   func.return
 }
@@ -256,7 +256,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
   clml.return %y : !clml.tensor<1x4x6x6xf32, nchw>
 }
 func.func @main(%a: tensor<1x4x6x6xf32>) {
-  // expected-error@+1 {{@g returns !clml.tensor<1x4x6x6xf32, nchw>, which is no tensor<1x4x6x6xf16>}}
+  // expected-error@+1 {{@g returns !clml.tensor<1x4x6x6xf32, nchw>, not tensor<1x4x6x6xf16>}}
   %y = clml.call @g(%a) : (tensor<1x4x6x6xf32>) -> tensor<1x4x6x6xf16>
   func.return
 }
@@ -268,7 +268,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
   clml.return %y : !clml.tensor<1x4x6x6xf32, nchw>
 }
 func.func @main(%a: tensor<1x4x6x6xf32, #nn.layout<[1 by 4]>>) {
-  // expected-error@+1 {{@g takes !clml.tensor<1x4x6x6xf32, nchw>, which is no tensor<1x4x6x6xf32, #nn.layout<[1 by 4]>>}}
+  // expected-error@+1 {{@g takes !clml.tensor<1x4x6x6xf32, nchw>, not tensor<1x4x6x6xf32, #nn.layout<[1 by 4]>>}}
   %y = clml.call @g(%a) : (tensor<1x4x6x6xf32, #nn.layout<[1 by 4]>>) -> tensor<1x4x6x6xf32>
   func.return
 }

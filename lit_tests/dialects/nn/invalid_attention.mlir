@@ -1,13 +1,13 @@
 // RUN: clopt %s --split-input-file --verify-diagnostics
 
 %q, %k = "test.op"() : () -> (tensor<9x5xf32>, tensor<7x4xf32>)
-// expected-error@+1 {{queries have 5 elements and keys 4}}
+// expected-error@+1 {{queries have 5 elements but keys have 4}}
 %s = nn.attention_scores %q, %k : (tensor<9x5xf32>, tensor<7x4xf32>) -> tensor<9x7xf32>
 
 // -----
 
 %s, %v = "test.op"() : () -> (tensor<9x7xf32>, tensor<6x4xf32>)
-// expected-error@+1 {{there are scores for 7 of 6 values}}
+// expected-error@+1 {{there are scores for 7 values, not 6}}
 %y = nn.attention %s, %v : (tensor<9x7xf32>, tensor<6x4xf32>) -> tensor<9x4xf32>
 
 // -----

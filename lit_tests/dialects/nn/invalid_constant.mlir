@@ -1,6 +1,6 @@
 // RUN: clopt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{tensor<?xf32> has a dynamic dimension, nn shapes are static}}
+// expected-error@+1 {{tensor<?xf32> has a dynamic dimension; nn requires static shapes}}
 %r = nn.constant #nn.weight<"w_0", ""> : tensor<?xf32>
 
 // -----

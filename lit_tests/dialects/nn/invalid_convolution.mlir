@@ -13,7 +13,7 @@
 // -----
 
 %x, %w = "test.op"() : () -> (tensor<1x4x6xf32>, tensor<8x3x1xf32>)
-// expected-error@+1 {{weight has 3 channels in each of 1 groups, input has 4}}
+// expected-error@+1 {{weight has 3 channels in each of 1 groups but the input has 4}}
 %r = nn.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, pads = array<i64: 0, 0>} : (tensor<1x4x6xf32>, tensor<8x3x1xf32>) -> tensor<1x8x6xf32>
 
 // -----
@@ -37,7 +37,7 @@
 // -----
 
 %x, %w = "test.op"() : () -> (tensor<1x4x6xf32>, tensor<8x4x1xf32>)
-// expected-error@+1 {{strides needs 1 entries but has 2}}
+// expected-error@+1 {{strides must have 1 entries but has 2}}
 %r = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1>, pads = array<i64: 0, 0>} : (tensor<1x4x6xf32>, tensor<8x4x1xf32>) -> tensor<1x8x6xf32>
 
 // -----
@@ -73,7 +73,7 @@
 // -----
 
 %x, %w = "test.op"() : () -> (tensor<1x4x6xf32>, tensor<8x4x1xf32>)
-// expected-error@+1 {{weight takes 8 input channels but the input has 4}}
+// expected-error@+1 {{weight has 8 input channels but the input has 4}}
 %r = nn.conv_transpose %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, pads = array<i64: 0, 0>, output_padding = array<i64: 0>} : (tensor<1x4x6xf32>, tensor<8x4x1xf32>) -> tensor<1x4x6xf32>
 
 // -----

@@ -1,25 +1,25 @@
 // RUN: clopt %s --split-input-file --verify-diagnostics
 
 %a = "test.op"() : () -> tensor<4xi32>
-// expected-error@+1 {{erf takes float elements but got i32}}
+// expected-error@+1 {{erf requires float elements but got i32}}
 %r = nn.unary erf %a : (tensor<4xi32>) -> tensor<4xi32>
 
 // -----
 
 %a = "test.op"() : () -> tensor<4xui8>
-// expected-error@+1 {{neg takes signed elements but got ui8}}
+// expected-error@+1 {{neg requires signed elements but got ui8}}
 %r = nn.unary neg %a : (tensor<4xui8>) -> tensor<4xui8>
 
 // -----
 
 %a = "test.op"() : () -> tensor<4xf32>
-// expected-error@+1 {{elu needs 1 params but has 0}}
+// expected-error@+1 {{elu must have 1 params but has 0}}
 %r = nn.unary elu %a : (tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
 %a = "test.op"() : () -> tensor<4xf32>
-// expected-error@+1 {{relu needs 0 params but has 1}}
+// expected-error@+1 {{relu must have 0 params but has 1}}
 %r = nn.unary relu %a {params = array<f64: 1.0>} : (tensor<4xf32>) -> tensor<4xf32>
 
 // -----
@@ -31,7 +31,7 @@
 // -----
 
 %a = "test.op"() : () -> tensor<?xf32>
-// expected-error@+1 {{tensor<?xf32> has a dynamic dimension, nn shapes are static}}
+// expected-error@+1 {{tensor<?xf32> has a dynamic dimension; nn requires static shapes}}
 %r = nn.unary relu %a : (tensor<?xf32>) -> tensor<?xf32>
 
 // -----
@@ -55,13 +55,13 @@
 // -----
 
 %a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<4xf32>)
-// expected-error@+1 {{and takes bool elements but got f32}}
+// expected-error@+1 {{and requires bool elements but got f32}}
 %r = nn.binary and %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
 %a, %b = "test.op"() : () -> (tensor<4xf32>, tensor<4xf32>)
-// expected-error@+1 {{shl takes integer elements but got f32}}
+// expected-error@+1 {{shl requires integer elements but got f32}}
 %r = nn.binary shl %a, %b : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
 
 // -----
@@ -73,7 +73,7 @@
 // -----
 
 %a, %b, %c = "test.op"() : () -> (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>)
-// expected-error@+1 {{the condition of where takes bool elements but got f32}}
+// expected-error@+1 {{the condition of where requires bool elements but got f32}}
 %r = nn.where %a, %b, %c : (tensor<4xf32>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
 
 // -----

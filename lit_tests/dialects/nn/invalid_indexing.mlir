@@ -7,7 +7,7 @@
 // -----
 
 %a, %b = "test.op"() : () -> (tensor<2x3xf32>, tensor<3x1xi64>)
-// expected-error@+1 {{indices reach over dimension 0: 3 of 2}}
+// expected-error@+1 {{indices exceed dimension 0 of the input: 3 > 2}}
 %r = nn.gather_elements %a, %b {axis = 1 : i64} : (tensor<2x3xf32>, tensor<3x1xi64>) -> tensor<3x1xf32>
 
 // -----

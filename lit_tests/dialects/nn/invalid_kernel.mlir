@@ -16,7 +16,7 @@ nn.kernel @f : (tensor<4xf32>) -> tensor<5xf32> {
 
 // -----
 
-// expected-error@+1 {{?x4xf32> has a dynamic dimension, nn shapes are static}}
+// expected-error@+1 {{?x4xf32> has a dynamic dimension; nn requires static shapes}}
 nn.kernel @f : (tensor<?x4xf32>) -> tensor<?x4xf32> {
 ^bb0(%a: tensor<?x4xf32>):
   nn.yield %a : tensor<?x4xf32>
@@ -24,7 +24,7 @@ nn.kernel @f : (tensor<?x4xf32>) -> tensor<?x4xf32> {
 
 // -----
 
-// expected-error@+1 {{index is no tensor}}
+// expected-error@+1 {{index is not a tensor type}}
 nn.kernel @f : (index) -> tensor<4xf32> {
 ^bb0(%a: index):
   %b = nn.constant dense<1.0> : tensor<4xf32>

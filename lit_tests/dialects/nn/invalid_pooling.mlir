@@ -25,7 +25,7 @@
 // -----
 
 %a = "test.op"() : () -> tensor<1x4x6xf32>
-// expected-error@+1 {{kernel needs 1 entries but has 2}}
+// expected-error@+1 {{kernel must have 1 entries but has 2}}
 %r = nn.pool max %a {kernel = array<i64: 3, 3>, strides = array<i64: 1>, dilations = array<i64: 1>, pads = array<i64: 0, 0>} : (tensor<1x4x6xf32>) -> tensor<1x4x4xf32>
 
 // -----

@@ -13,7 +13,7 @@
 // -----
 
 %x, %s, %z = "test.op"() : () -> (tensor<4xf32>, tensor<f32>, tensor<i32>)
-// expected-error@+1 {{quantises to i32, which is no integer of 8 or 16 bits}}
+// expected-error@+1 {{the zero point must be an integer of 8 or 16 bits, not i32}}
 %r = nn.quantize half_even %x, %s, %z : (tensor<4xf32>, tensor<f32>, tensor<i32>) -> tensor<4xi32>
 
 // -----
@@ -25,7 +25,7 @@
 // -----
 
 %x, %s, %z = "test.op"() : () -> (tensor<4xi64>, tensor<f32>, tensor<i64>)
-// expected-error@+1 {{dequantises i64, which is neither i32 nor an integer of 8 or 16 bits}}
+// expected-error@+1 {{elements must be i32 or integers of 8 or 16 bits, not i64}}
 %r = nn.dequantize %x, %s, %z : (tensor<4xi64>, tensor<f32>, tensor<i64>) -> tensor<4xf32>
 
 // -----

@@ -13,7 +13,7 @@
 // -----
 
 %a = "test.op"() : () -> tensor<4xi1>
-// expected-error@+1 {{sum does not reduce i1 elements}}
+// expected-error@+1 {{sum is not defined for i1 elements}}
 %r = nn.reduce sum %a {axes = array<i64: 0>} : (tensor<4xi1>) -> tensor<i1>
 
 // -----

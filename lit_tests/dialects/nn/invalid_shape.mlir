@@ -1,7 +1,7 @@
 // RUN: clopt %s --split-input-file --verify-diagnostics
 
 %a = "test.op"() : () -> tensor<1x4x6xf32>
-// expected-error@+1 {{shape [5, 5] has 25 elements, input has 24}}
+// expected-error@+1 {{shape [5, 5] has 25 elements but the input has 24}}
 %r = nn.reshape %a {shape = array<i64: 5, 5>} : (tensor<1x4x6xf32>) -> tensor<5x5xf32>
 
 // -----
@@ -37,13 +37,13 @@
 // -----
 
 %a = "test.op"() : () -> tensor<4xf32>
-// expected-error@+1 {{slice of dimension 0 reads from 1 to 4, it has 4 elements}}
+// expected-error@+1 {{slice of dimension 0 reads from 1 to 4 but it has 4 elements}}
 %r = nn.slice %a {starts = array<i64: 1>, steps = array<i64: 1>, sizes = array<i64: 4>} : (tensor<4xf32>) -> tensor<4xf32>
 
 // -----
 
 %a = "test.op"() : () -> tensor<4xf32>
-// expected-error@+1 {{slice of dimension 0 reads from 0 to -1, it has 4 elements}}
+// expected-error@+1 {{slice of dimension 0 reads from 0 to -1 but it has 4 elements}}
 %r = nn.slice %a {starts = array<i64: 0>, steps = array<i64: -1>, sizes = array<i64: 2>} : (tensor<4xf32>) -> tensor<2xf32>
 
 // -----
@@ -55,7 +55,7 @@
 // -----
 
 %a = "test.op"() : () -> tensor<4xf32>
-// expected-error@+1 {{reflect padding of dimension 0 needs more than 4 elements but it has 4}}
+// expected-error@+1 {{reflect padding of dimension 0 requires more than 4 elements but it has 4}}
 %r = nn.pad reflect %a {low = array<i64: 4>, high = array<i64: 0>} : (tensor<4xf32>) -> tensor<8xf32>
 
 // -----
@@ -85,7 +85,7 @@
 // -----
 
 %a = "test.op"() : () -> tensor<4xf32>
-// expected-error@+1 {{repeats needs 1 entries but has 2}}
+// expected-error@+1 {{repeats must have 1 entries but has 2}}
 %r = nn.tile %a {repeats = array<i64: 1, 1>} : (tensor<4xf32>) -> tensor<4xf32>
 
 // -----

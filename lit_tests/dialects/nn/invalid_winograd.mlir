@@ -1,7 +1,7 @@
 // RUN: clopt %s --split-input-file --verify-diagnostics
 
 %x = "test.op"() : () -> tensor<1x3x7x7xf32>
-// expected-error@+1 {{tile is 2 or 4 but is 3}}
+// expected-error@+1 {{tile must be 2 or 4 but is 3}}
 %v = nn.winograd_input %x {tile = 3 : i64, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x3x7x7xf32>) -> tensor<25x3x4xf32>
 
 // -----
@@ -19,7 +19,7 @@
 // -----
 
 %m = "test.op"() : () -> tensor<16x3x8xf32>
-// expected-error@+1 {{sizes [1, 5, 5] take 16 elements of 9 tiles but got 16 of 8}}
+// expected-error@+1 {{sizes [1, 5, 5] require 16 elements of 9 tiles but got 16 of 8}}
 %y = nn.winograd_output %m {tile = 2 : i64, sizes = array<i64: 1, 5, 5>} : (tensor<16x3x8xf32>) -> tensor<1x3x5x5xf32>
 
 // -----

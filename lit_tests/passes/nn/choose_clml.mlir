@@ -6,7 +6,7 @@
 
 // OFF-NOT: clml.
 // NONE: clml=prefer needs a device with CLML, and pocl has none
-// WRONG: clml is "off" or "auto" or "prefer", not "on"
+// WRONG: clml must be "off" or "auto" or "prefer", not "on"
 
 // Each row of the table. A convolution takes relu6 along; its graph needs no newer version than 1.
 // CHECK: clml.graph @clml_0(%x: !clml.tensor<1x3x8x8xf32, nchw>) -> !clml.tensor<1x4x4x8xf32, nchw> version 1 arithmetic fp32 {

@@ -134,7 +134,7 @@ SENTENCES = {
     ),
     "random numbers": (
         model(X, "y = RandomNormalLike(x)"),
-        "computes random numbers",
+        "random numbers are not supported",
     ),
     "training": (
         model(X, "y = Dropout(x, , t)", constants={"t": True}),

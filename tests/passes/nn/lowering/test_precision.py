@@ -59,7 +59,7 @@ def test_transposed_conv() -> None:
 
 def test_accumulator_of_floats_is_refused() -> None:
     block = Block(arg_types=[nn.array_type(np.zeros((2, 2), np.float32))])
-    with pytest.raises(VerifyException, match="takes f16 operands but got f32"):
+    with pytest.raises(VerifyException, match="requires f16 operands but got f32"):
         nn.MatmulOp(block.args[0], block.args[0], accumulate_half=True)
 
 
