@@ -1,4 +1,4 @@
-"""The systems on a chip (SoCs) that contain a target's GPU: phones are known by these names."""
+"""Systems on a chip (SoCs) that contain a target's GPU; phones are known by these names."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SOC_NAMES: Mapping[str, tuple[str, ...]] = {
     "adreno-840": ("snapdragon-8-elite-gen-5", "sm8850"),
     "adreno-x1-85": ("snapdragon-x-elite", "x1e80100"),
 }
-"""Names of SoCs by target: those of Qualcomm's product pages, and part numbers, in lower case."""
+"""SoC names by target: names on Qualcomm's product pages and part numbers, in lower case."""
 
 TARGET_OF_SOC: Mapping[str, str] = {soc: name for name, socs in SOC_NAMES.items() for soc in socs}
 """The target of each SoC."""

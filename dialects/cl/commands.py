@@ -18,13 +18,12 @@ if TYPE_CHECKING:
 Command: TypeAlias = EnqueueKernelOp | EnqueueCopyOp | EnqueueOffloadOp
 
 ONE_COMMAND = "cl.one_command"
-"""An attribute of commands that follow one another in the place of a single one, all with the same
-value."""
+"""Attribute of consecutive commands that replace a single one; all have the same value."""
 
 
 @dataclass(frozen=True)
 class Access:
-    """The operands of a command by their positions."""
+    """The operands that a command reads and writes, by position."""
 
     reads: tuple[int, ...]
     writes: tuple[int, ...]
@@ -33,12 +32,12 @@ class Access:
 
 
 def commands(program: ProgramOp) -> list[Command]:
-    """The launches, copies and commands of graphs, in the order of the queue."""
+    """Return the launches, copies and offload commands in queue order."""
     return [op for op in program.body.block.ops if isinstance(op, Command)]
 
 
 def enqueued(program: ProgramOp) -> list[Command]:
-    """The commands that reach the queue: without empty launches and copies of no bytes."""
+    """Return the commands that reach the queue: without empty launches and copies of 0 bytes."""
     module = program.get_toplevel_object()
     assert isinstance(module, ModuleOp)
     kernels = kernels_of(module)
@@ -56,7 +55,7 @@ def _is_empty(op: Command, kernels: Mapping[str, Kernel]) -> bool:
 
 
 def access(op: Command, kernels: Mapping[str, Kernel]) -> Access:
-    """The accesses of `op` to its operands; those of a launch come from its kernel."""
+    """Return how `op` accesses its operands; a launch does so as its kernel does."""
     match op:
         case EnqueueKernelOp():
             kernel = kernels[op.kernel_name]
@@ -70,5 +69,5 @@ def access(op: Command, kernels: Mapping[str, Kernel]) -> Access:
 
 
 def is_offloaded(program: ProgramOp) -> bool:
-    """Whether an accelerator computes a part of `program`: it has commands of graphs."""
+    """Return whether an accelerator computes a part of `program`."""
     return any(isinstance(op, EnqueueOffloadOp) for op in program.body.block.ops)

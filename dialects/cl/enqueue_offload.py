@@ -27,14 +27,14 @@ from .ops import parse_offset, print_offset
 
 @irdl_op_definition
 class EnqueueOffloadOp(IRDLOperation):
-    """Runs one command of an accelerator's graph of the module: the one with that number, from 0.
+    """Runs one command, by its number from 0, of an accelerator's graph in the module.
 
     `cl.enqueue_offload @toy_0[3] (%x, %y) -> (%z) : memref<…>, memref<…>, memref<…>`
 
-    `reads` are the memories of the tensors that the command reads, without constants, in order;
-    `writes` those of the tensors that it writes, then its scratch. The graph says what memory a
-    tensor has: a dense buffer of its elements, or a row of bytes, `memref<…xi8>`, that only
-    commands of the graph can read.
+    `reads` are the memories of the tensors that the command reads, without constants, in order.
+    `writes` are the memories of the tensors that it writes, then its scratch. The graph determines
+    the memory of a tensor: a dense buffer of its elements, or a row of bytes, `memref<…xi8>`, that
+    only commands of the graph can interpret.
     """
 
     name = "cl.enqueue_offload"
@@ -54,12 +54,12 @@ class EnqueueOffloadOp(IRDLOperation):
 
     @property
     def graph_name(self) -> str:
-        """The name of the graph."""
+        """Return the name of the graph."""
         return self.graph.root_reference.data
 
     @property
     def index(self) -> int:
-        """The number of the command in its graph."""
+        """Return the number of the command in its graph."""
         return self.number.value.data
 
     @classmethod

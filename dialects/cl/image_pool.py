@@ -1,4 +1,4 @@
-"""Sharing of image objects between values, for devices where no buffer can back an image."""
+"""Sharing of image objects between values, for devices without images backed by buffers."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _NEVER = Lifetime(-1, -1)
 
 
 def image_objects(program: ProgramOp, values: Iterable[SSAValue]) -> dict[SSAValue, int]:
-    """The number of the object for each of `values`, which are images, from 0 without a gap.
+    """Assign an image object to each of `values`, which are images; return the objects' numbers.
 
-    Two share an object if they have the same kind, extents and texels, and are not live at once.
-    Values take objects in the order of their first writes, a free fitting one if there is one. This
-    greedy colouring of intervals gives the smallest number of objects for each shape.
+    Two values can share an object if they have the same kind, extents and texels and are not live
+    at once. Values are assigned in the order of their first writes, to a free object if there is
+    one. This greedy interval colouring uses the fewest objects for each shape.
     """
     lives = lifetimes(program)
     order = sorted(values, key=lambda value: lives.get(value, _NEVER).first)

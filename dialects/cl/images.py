@@ -1,4 +1,4 @@
-"""The rules of a program's images: shapes and formats that its target has."""
+"""Verification of a program's images against the shapes and formats of its target."""
 
 from __future__ import annotations
 
@@ -16,18 +16,21 @@ _REMEDY = "give the value another layout, or keep it in a buffer"
 
 
 def image_of(type_: Attribute) -> tir.Image | None:
-    """The image of a texture, None for a buffer. Raises VerifyException if there is none."""
+    """Return the image of a texture type, or None for a buffer.
+
+    Raises VerifyException if no image has this shape.
+    """
     return tir.image_of(cast("MemRefType[Attribute]", type_)) if tir.is_texture(type_) else None
 
 
 def is_over_buffer(type_: Attribute) -> bool:
-    """Whether a value is a buffer, or an image that is a view of one."""
+    """Return whether a value is a buffer, or an image that is a view of one."""
     image = image_of(type_)
     return image is None or image.kind is tir.ImageKind.Buffer
 
 
 def image_limits(image: tir.Image, target: Target) -> tuple[int, ...]:
-    """The greatest extents, x first, that `target` has for images of this kind."""
+    """Return the largest extents, x first, of images of this kind on `target`."""
     if image.kind is tir.ImageKind.Buffer:
         return (target.device.max_image_buffer_texels,)
     limits = (
@@ -39,13 +42,14 @@ def image_limits(image: tir.Image, target: Target) -> tuple[int, ...]:
 
 
 def verify_image(label: str, type_: Attribute, target: Target) -> None:
-    """VerifyException for an image that `target` does not have; the limits are inclusive."""
+    """Raise VerifyException for an image that `target` does not support; limits are inclusive."""
     image = image_of(type_)
     if image is None:
         return
     if not target.device.images:
         raise VerifyException(
-            f"{label} is an image, but {target.name} has none; compile with texture=off"
+            f"{label} is an image, but {target.name} does not support images; "
+            "compile with texture=off"
         )
     limits = image_limits(image, target)
     if any(size > limit for size, limit in zip(image.extents, limits, strict=True)):
@@ -55,14 +59,14 @@ def verify_image(label: str, type_: Attribute, target: Target) -> None:
         )
     if isinstance(image.element_type, Float16Type) and not target.device.half_images:
         raise VerifyException(
-            f"{label} is an image of halves, but {target.name} has none; {_REMEDY}"
+            f"{label} is an f16 image, but {target.name} does not support f16 images; {_REMEDY}"
         )
 
 
 def verify_image_arguments(
     title: str, types: Sequence[Attribute], written: set[int], target: Target
 ):
-    """VerifyException for a launch with more images than a kernel of `target` can have."""
+    """Raise VerifyException for a launch with more images than a kernel of `target` may have."""
     images = {i for i, type_ in enumerate(types) if tir.is_texture(type_)}
     for verb, count, limit in (
         ("reads", len(images - written), target.device.max_read_images),
@@ -70,7 +74,8 @@ def verify_image_arguments(
     ):
         if count > limit > 0:
             raise VerifyException(
-                f"{title} {verb} {count} images, but {target.name} allows a kernel {limit}; "
+                f"{title} {verb} {count} images, but {target.name} allows at most {limit} "
+                "per kernel; "
                 "fuse fewer operations, or keep some of the values in buffers"
             )
 

@@ -1,4 +1,4 @@
-"""`cl.kernel`: a kernel whose body is elsewhere."""
+"""`cl.kernel`: the declaration of a kernel whose body is not in the module."""
 
 from __future__ import annotations
 
@@ -19,16 +19,16 @@ from .ops import byte_count
 
 @irdl_op_definition
 class KernelOp(IRDLOperation):
-    """A kernel whose body is elsewhere, as in a saved program: the facts that launches need.
+    """Declares a kernel whose body is elsewhere, as in a saved program: what launches need.
 
     `cl.kernel @conv(memref<4xf32>, memref<4xf32>) outputs [1] global [64] local [8]`
 
-    `bounds [3]` are the bounds of its rolled loops, arguments after the buffers
-    (`tir.rolled_bounds`). `in_place [[0, 1]]` are inputs and outputs that may share their bytes, as
-    in `tir.func`. `function "name"` is the kernel's name in its source, where that is another.
+    `bounds [3]` are the bounds of its rolled loops, passed as arguments after the buffers
+    (`tir.rolled_bounds`). `in_place [[0, 1]]` lists inputs and outputs that may share their bytes,
+    as in `tir.func`. `function "name"` is the kernel's name in its source, if it differs.
 
-    `scalars [[0, 4, 12]]` are numbers among its arguments: the position of each, its bytes and its
-    value. `program "key"` says that the weight of that name is the kernel's program, a binary.
+    `scalars [[0, 4, 12]]` lists scalar arguments: position, size in bytes and value of each.
+    `program "key"` means that the weight `key` is the kernel's program, a binary.
     """
 
     name = "cl.kernel"
@@ -74,7 +74,7 @@ class KernelOp(IRDLOperation):
 
     @property
     def scalar_rows(self) -> list[tuple[int, int, int]]:
-        """The position, the bytes and the value of each of its scalars."""
+        """Return the position, size in bytes and value of each scalar argument."""
         rows = () if self.scalars is None else self.scalars.data
         return [(at, size, value) for at, size, value in map(ints, rows)]
 
@@ -92,11 +92,13 @@ class KernelOp(IRDLOperation):
         places = [at for at, _, _ in self.scalar_rows]
         count = len(self.arg_types) + len(places)
         if places != sorted(set(places)) or not all(0 <= at < count for at in places):
-            raise VerifyException(f"scalars {places} are not among {count} parameters, in order")
+            raise VerifyException(
+                f"scalars {places} must be ascending positions of {count} parameters"
+            )
         if self.bounds is not None and places:
-            raise VerifyException("a kernel has bounds or scalars, not both")
+            raise VerifyException("a kernel must not have both bounds and scalars")
         if any(size not in (4, 8) for _, size, _ in self.scalar_rows):
-            raise VerifyException("a scalar has 4 or 8 bytes")
+            raise VerifyException("a scalar must have 4 or 8 bytes")
 
     @classmethod
     def parse(cls, parser: Parser) -> KernelOp:
@@ -117,7 +119,9 @@ class KernelOp(IRDLOperation):
         if parser.parse_optional_keyword("in_place"):
             pairs = parser.parse_comma_separated_list(parser.Delimiter.SQUARE, integers)
         if any(len(pair) != 2 for pair in pairs):
-            parser.raise_error("in_place lists pairs of an input and an output", start, parser.pos)
+            parser.raise_error(
+                "in_place must list pairs of an input and an output", start, parser.pos
+            )
         in_place = [(input_, output) for input_, output in pairs]
         named = parser.parse_optional_keyword("function")
         function = parser.parse_str_literal() if named else ""
@@ -127,7 +131,9 @@ class KernelOp(IRDLOperation):
             else []
         )
         if any(len(row) != 3 for row in rows):
-            parser.raise_error("a scalar is a position, bytes and a value", start, parser.pos)
+            parser.raise_error(
+                "a scalar must be a position, a size in bytes and a value", start, parser.pos
+            )
         scalars = [(at, size, value) for at, size, value in rows]
         program = parser.parse_str_literal() if parser.parse_optional_keyword("program") else ""
         op = cls(

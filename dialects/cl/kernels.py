@@ -1,4 +1,4 @@
-"""The facts about kernels that the launches of a program rest on."""
+"""The facts about kernels that launches depend on."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from .kernel_op import KernelOp
 
 
 class Scalar(NamedTuple):
-    """A number among the arguments of a kernel."""
+    """A scalar argument of a kernel."""
 
     position: int
     bytes: int
@@ -31,36 +31,36 @@ class Kernel:
     arg_types: tuple[Attribute, ...]
     outputs: frozenset[int]
     global_size: tuple[int, ...] | None
-    """None until the schedule has fixed the NDRange."""
+    """None until the schedule determines the NDRange."""
     local_size: tuple[int, ...] | None
     constants: frozenset[int] = frozenset()
     """Arguments that are constants at every launch."""
     bounds: tuple[int, ...] = ()
-    """How often its rolled loops run: 32-bit integers, arguments behind the buffers."""
+    """Trip counts of its rolled loops: 32-bit integer arguments after the buffers."""
     in_place: frozenset[tuple[int, int]] = frozenset()
     """Pairs (input, output) of arguments that may be the same bytes."""
     function: str = ""
-    """Its name in its source, where that is another: several kernels may be one function."""
+    """Its name in its source, if it differs: several kernels may share one function."""
 
     scalars: tuple[Scalar, ...] = ()
-    """The numbers among its arguments, in their order."""
+    """The scalar arguments, in order."""
     program: str = ""
-    """The weight that is its program, a binary; empty where it is built from the source."""
+    """The weight that holds its program, a binary; empty if it is built from source."""
 
     def position(self, index: int) -> int:
-        """The parameter that the buffer `index` is, behind scalars that come before."""
+        """Return the parameter of the buffer `index`, counting the scalars before it."""
         for scalar in self.scalars:
             index += scalar.position <= index
         return index
 
     @property
     def function_name(self) -> str:
-        """Its name in its source."""
+        """Return its name in its source."""
         return self.function or self.name
 
     @classmethod
     def of(cls, op: tir.FuncOp | nn.KernelOp | KernelOp) -> Kernel:
-        """The facts of one kernel."""
+        """Return the facts of one kernel."""
         if isinstance(op, nn.KernelOp):
             outputs, constants = frozenset(op.output_indices), frozenset(op.constant_indices)
             return cls(op.sym_name.data, op.arg_types, outputs, None, None, constants)
@@ -92,12 +92,12 @@ class Kernel:
         )
 
     def accepts(self, types: Sequence[Attribute]) -> bool:
-        """Whether the kernel can be launched with arguments of `types`."""
+        """Return whether the kernel can be launched with arguments of `types`."""
         return tuple(types) == self.arg_types
 
 
 def kernels_of(module: ModuleOp) -> dict[str, Kernel]:
-    """Every kernel of `module` by name, in one pass over its operations."""
+    """Return every kernel of `module` by name, in one pass over its operations."""
     return {
         op.sym_name.data: Kernel.of(op)
         for op in module.body.block.ops

@@ -1,4 +1,4 @@
-"""The names of a program's parts in messages."""
+"""Names of commands and values in messages."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .ops import EnqueueKernelOp
 
 
 def title(op: Operation) -> str:
-    """A command: `cl.enqueue_kernel @conv`, `cl.enqueue_offload @graph[3]`."""
+    """Return the name of a command: `cl.enqueue_kernel @conv`, `cl.enqueue_offload @graph[3]`."""
     match op:
         case EnqueueKernelOp():
             return f"{op.name} @{op.kernel_name}"
@@ -22,15 +22,15 @@ def title(op: Operation) -> str:
 
 
 def label(value: SSAValue) -> str:
-    """The name of a value, else its type."""
+    """Return the name of a value, or its type if it has none."""
     return f"%{value.name_hint}" if value.name_hint else f"a {value.type}"
 
 
 def type_list(types: Sequence[Attribute]) -> str:
-    """Types, separated by commas."""
+    """Return types separated by commas."""
     return ", ".join(str(type_) for type_ in types)
 
 
 def byte_range(begin: int, end: int) -> str:
-    """The bytes [begin, end) in words."""
+    """Return the bytes [begin, end) in words."""
     return f"bytes {begin} to {end - 1}"

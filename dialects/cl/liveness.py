@@ -1,6 +1,6 @@
-"""The lifetimes of a program's values: the commands during which their memory is in use.
+"""Lifetimes of a program's values: the commands during which their memory is in use.
 
-Commands are numbered in the order of the queue, from 0.
+Commands are numbered in queue order from 0.
 """
 
 from __future__ import annotations
@@ -21,23 +21,23 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Lifetime:
-    """The commands, both inclusive, from the first write of some memory to its last use."""
+    """The range of commands, inclusive, from the first write of some memory to its last use."""
 
     first: int
     """The first command that writes it."""
     last: int
-    """The last one that writes or reads it."""
+    """The last command that reads or writes it."""
 
     def overlaps(self, other: Lifetime) -> bool:
-        """Whether some command needs both."""
+        """Return whether some command needs both."""
         return self.first <= other.last and other.first <= self.last
 
 
 def lifetimes(program: ProgramOp) -> dict[SSAValue, Lifetime]:
-    """The lifetime of each `cl.alloc`, `cl.buffer_view` and `cl.image_view`, by first write.
+    """Return the lifetime of each `cl.alloc`, `cl.buffer_view` and `cl.image_view`, by first write.
 
-    The lifetime of a value covers the uses of its views; a value that no command uses has none. The
-    program must be verified, so that a first use is a write.
+    The lifetime of a value includes the uses of its views; a value that no command uses has none.
+    The program must be verified, so that the first use of a value is a write.
     """
     root_of = roots(program)
     first: dict[SSAValue, int] = {}

@@ -22,7 +22,7 @@ from .ops import byte_count, parse_offset, print_offset
 
 
 def stored_bytes(type_: Attribute, pitch: int | None = None) -> int:
-    """The bytes of a value in a buffer; each row of an image with a pitch takes the pitch."""
+    """Return the bytes of a value in a buffer; rows of an image with a pitch take the pitch."""
     image = image_of(type_)
     if image is None or pitch is None:
         return byte_count(type_)
@@ -30,22 +30,23 @@ def stored_bytes(type_: Attribute, pitch: int | None = None) -> int:
 
 
 def row_bytes(image: tir.Image) -> int:
-    """Bytes of a row's texels."""
+    """Return the bytes of the texels of a row, without padding."""
     return image.width * texel_bytes(image)
 
 
 def texel_bytes(image: tir.Image) -> int:
-    """Bytes of a texel."""
+    """Return the bytes of a texel."""
     return byte_count(MemRefType(image.element_type, [tir.TEXEL]))
 
 
 @irdl_op_definition
 class ArenaOp(IRDLOperation):
-    """A buffer that only views use: the memory of all intermediate results, or of some of them.
+    """A buffer for intermediate results, used only through views.
 
     `%arena = cl.arena : memref<4816896xi8>`
 
-    A program has several if the device allows no buffer that large. The caller may provide them.
+    A program has several arenas if one would exceed the largest buffer of the device. The caller
+    may provide them.
     """
 
     name = "cl.arena"
@@ -57,20 +58,20 @@ class ArenaOp(IRDLOperation):
 
     @property
     def size(self) -> int:
-        """Bytes of the arena."""
+        """Return the size in bytes."""
         return byte_count(self.result.type)
 
     def verify_(self) -> None:
         type_ = self.result.type
         if type_ != MemRefType(i8, [byte_count(type_)]):
-            raise VerifyException(f"an arena is a row of bytes, memref<…xi8>, not {type_}")
+            raise VerifyException(f"an arena must be a row of bytes, memref<…xi8>, not {type_}")
         if self.size == 0:
-            raise VerifyException("an arena has bytes; leave out one that nothing lies in")
+            raise VerifyException("an arena must not be empty; remove an arena without views")
 
 
 @irdl_op_definition
 class BufferViewOp(IRDLOperation):
-    """A buffer in an arena that starts at a byte.
+    """A buffer at a byte offset in an arena.
 
     `%x = cl.buffer_view %arena[1024] : memref<1x64x56x56xf32>`
     """
@@ -87,7 +88,7 @@ class BufferViewOp(IRDLOperation):
 
     @property
     def offset(self) -> int:
-        """The byte of the arena at which the buffer starts."""
+        """Return the byte of the arena at which the buffer starts."""
         return self.at.value.data
 
     def verify_(self) -> None:
@@ -116,12 +117,12 @@ class BufferViewOp(IRDLOperation):
 
 @irdl_op_definition
 class ImageViewOp(IRDLOperation):
-    """An image in an arena that starts at a byte; each row of a 2-D image takes `pitch` bytes.
+    """An image at a byte offset in an arena; each row of a 2-D image takes `pitch` bytes.
 
     `%y = cl.image_view %arena[8192] pitch 896 : memref<1x16x56x56x4xf32, #tir.scope<texture, [3]>>`
 
-    An `image1d_buffer` has one row and no pitch. Arrays of images stay `cl.alloc`, since OpenCL has
-    no array over a buffer (cl_khr_image2d_from_buffer).
+    An `image1d_buffer` has one row and no pitch. Image arrays stay `cl.alloc`, since OpenCL cannot
+    create an array from a buffer (cl_khr_image2d_from_buffer).
     """
 
     name = "cl.image_view"
@@ -142,19 +143,19 @@ class ImageViewOp(IRDLOperation):
 
     @property
     def offset(self) -> int:
-        """The byte of the arena at which the image starts."""
+        """Return the byte of the arena at which the image starts."""
         return self.at.value.data
 
     @property
     def pitch(self) -> int | None:
-        """Bytes from the start of a row to that of the next; None for an `image1d_buffer`."""
+        """Return the bytes between the starts of two rows, or None for an `image1d_buffer`."""
         return None if self.row_pitch is None else self.row_pitch.value.data
 
     def verify_(self) -> None:
         type_ = self.result.type
         image = image_of(type_)
         if image is None:
-            raise VerifyException(f"{type_} is no texture: use cl.buffer_view")
+            raise VerifyException(f"{type_} is not a texture: use cl.buffer_view")
         _verify_pitch(image, self.pitch)
         _verify_inside(self.arena, self.offset, stored_bytes(type_, self.pitch), type_)
 
@@ -181,11 +182,11 @@ class ImageViewOp(IRDLOperation):
 
 
 def _parse_arena(parser: Parser) -> SSAValue:
-    """Parse a reference to an arena, which must be defined before, since its type is left out."""
+    """Parse a reference to an arena; it must be defined before, as its type is not written."""
     arena = parser.parse_unresolved_operand()
     known = parser.ssa_values.get(arena.operand_name)
     if known is None:
-        parser.raise_error("an arena stands before its views", arena.span)
+        parser.raise_error("an arena must be defined before its views", arena.span)
     return parser.resolve_operand(arena, known[0].type)
 
 
@@ -193,26 +194,28 @@ def _verify_pitch(image: tir.Image, pitch: int | None) -> None:
     match image.kind:
         case tir.ImageKind.Buffer:
             if pitch is not None:
-                raise VerifyException("an image1d_buffer has one row, so it has no pitch")
+                raise VerifyException("an image1d_buffer has one row, so it must not have a pitch")
         case tir.ImageKind.Image2D:
             if pitch is None:
-                raise VerifyException("an image2d in an arena has a pitch: write pitch BYTES")
+                raise VerifyException("an image2d in an arena must have a pitch: write pitch BYTES")
             if pitch < row_bytes(image) or pitch % texel_bytes(image):
                 raise VerifyException(
-                    f"a pitch of {pitch} bytes does not hold rows of {row_bytes(image)} bytes in "
+                    f"a pitch of {pitch} bytes cannot hold rows of {row_bytes(image)} bytes in "
                     f"whole texels of {texel_bytes(image)}"
                 )
         case tir.ImageKind.Array2D:
-            raise VerifyException("an image2d_array is no view of a buffer: keep its cl.alloc")
+            raise VerifyException(
+                "an image2d_array cannot be a view of a buffer: keep its cl.alloc"
+            )
 
 
 def _verify_inside(arena: SSAValue, offset: int, size: int, type_: Attribute) -> None:
     if not isinstance(arena.owner, ArenaOp):
-        raise VerifyException(f"a buffer or image of {type_} is a view of a cl.arena, nothing else")
+        raise VerifyException(f"a buffer or image of {type_} must be a view of a cl.arena")
     if size == 0:
-        raise VerifyException(f"{type_} has no bytes, so it is no view of an arena")
+        raise VerifyException(f"{type_} is empty, so it cannot be a view of an arena")
     if not 0 <= offset <= arena.owner.size - size:
         raise VerifyException(
-            f"the {size} bytes of {type_} from byte {offset} on do not lie in an arena of "
+            f"the {size} bytes of {type_} from byte {offset} on exceed an arena of "
             f"{arena.owner.size} bytes"
         )

@@ -1,4 +1,4 @@
-"""The rules of `cl.enqueue_offload`: order and memory of the commands of accelerators' graphs."""
+"""Verification of `cl.enqueue_offload`: order and memory of the commands of graphs."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
 
 def graphs_in(program: ProgramOp) -> dict[str, OffloadGraphOp]:
-    """The graphs whose commands `program` enqueues, by name, in the order of the queue."""
+    """Return the graphs whose commands `program` enqueues, by name, in queue order."""
     module = program.parent_op()
     known = graphs_of(module) if isinstance(module, ModuleOp) else {}
     names = (op.graph_name for op in program.body.block.ops if isinstance(op, EnqueueOffloadOp))
@@ -32,13 +32,13 @@ def graphs_in(program: ProgramOp) -> dict[str, OffloadGraphOp]:
 
 
 def graphs_of(module: ModuleOp) -> dict[str, OffloadGraphOp]:
-    """Every graph of an accelerator in `module` by name, in one pass over its operations."""
+    """Return every accelerator graph of `module` by name, in one pass over its operations."""
     return {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, OffloadGraphOp)}
 
 
 @dataclass
 class _Use:
-    """The first use of a tensor: its memory, and the number of writes to that memory so far."""
+    """The first use of a tensor: its memory, and the number of writes to that memory until then."""
 
     value: SSAValue
     at: Extent
@@ -47,7 +47,7 @@ class _Use:
 
 @dataclass
 class _Graph:
-    """A graph with what its verification looks up again and again."""
+    """A graph with the lookups that its verification needs repeatedly."""
 
     op: OffloadGraphOp
     commands: Sequence[Operation] = field(init=False)
@@ -59,7 +59,11 @@ class _Graph:
     def __post_init__(self) -> None:
         self.commands = self.op.commands
         self.tensors = [self.op.tensors(command) for command in self.commands]
-        self.writer = {tensor: i for i, each in enumerate(self.tensors) for tensor in each.writes}
+        self.writer = {
+            tensor: i
+            for i, command_tensors in enumerate(self.tensors)
+            for tensor in command_tensors.writes
+        }
 
 
 @dataclass
@@ -70,30 +74,30 @@ class OffloadOrder:
     part_of: Mapping[SSAValue, MemorySlice]
     extent_of: Callable[[SSAValue], Extent]
     entered: dict[str, _Graph] = field(default_factory=dict[str, _Graph])
-    """The graphs of which a command was enqueued."""
+    """The graphs with an enqueued command."""
     uses: dict[SSAValue, _Use] = field(default_factory=dict[SSAValue, _Use])
     opaque: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """The opaque tensor of each root that is the memory of one."""
+    """By root: the opaque tensor whose memory it is."""
     writes: defaultdict[SSAValue, list[tuple[Command, Extent]]] = field(
         default_factory=lambda: defaultdict[SSAValue, list[tuple[Command, Extent]]](list)
     )
     """The writes to each root, in queue order."""
 
     def accelerator_of(self, op: EnqueueOffloadOp) -> str:
-        """The name for people of the accelerator that runs a command."""
+        """Return the display name of the accelerator that runs a command."""
         return self._graph(op).op.ACCELERATOR
 
     def wrote(self, op: Command, value: SSAValue) -> None:
-        """Note that a command of any kind writes a value."""
+        """Record that a command of any kind writes a value."""
         self.writes[self.part_of[value].root].append((op, self.extent_of(value)))
 
     def enqueue(self, op: EnqueueOffloadOp) -> None:
-        """Check the next command of a graph, whose writes have been noted."""
+        """Verify the next command of a graph, whose writes have been recorded."""
         graph = self._graph(op)
         if op.index in graph.enqueued:
             raise VerifyException(
-                f"{title(op)} is enqueued twice, but a graph runs once for every inference; give "
-                "each call a graph of its own"
+                f"{title(op)} is enqueued twice, but a graph runs once per inference; give "
+                "each call its own graph"
             )
         tensors, command = graph.tensors[op.index], graph.commands[op.index]
         scratch = graph.op.scratch(command)
@@ -102,7 +106,7 @@ class OffloadOrder:
             rest = f", {len(scratch)} of them scratch" if scratch else ""
             raise VerifyException(
                 f"{title(op)} is given {len(op.reads)} memories to read and {len(op.writes)} to "
-                f"write, but {command.name} has {reads} tensors to read that are no constants, and "
+                f"write, but {command.name} has {reads} non-constant tensors to read and "
                 f"{writes} to write{rest}"
             )
         for tensor, value in zip(tensors.all, op.operands, strict=False):
@@ -115,7 +119,7 @@ class OffloadOrder:
         graph.enqueued.add(op.index)
 
     def finish(self, program: ProgramOp) -> None:
-        """Check the rules that need the whole queue."""
+        """Verify the rules that need the whole queue."""
         for op in commands(program):
             tensors = self._tensors_of(op)
             for value, tensor in zip(op.operands, chain(tensors, repeat(None)), strict=False):
@@ -124,14 +128,14 @@ class OffloadOrder:
                     raise VerifyException(
                         f"{title(op)} uses {label(value)}, the memory of another tensor, "
                         f"{holder.type}, which only commands of its graph can read or write; let "
-                        "the graph copy it to a plain one, or use other memory"
+                        "the graph copy it to a plain tensor, or use other memory"
                     )
         for name, graph in self.entered.items():
             for number, command in enumerate(graph.commands):
                 if number not in graph.enqueued:
                     raise VerifyException(
                         f"command {number} of the graph @{name}, {command.name}, is not enqueued, "
-                        "but others of it are; a graph runs as a whole"
+                        "but other commands are; a graph must run as a whole"
                     )
 
     def _tensors_of(self, op: Command) -> Sequence[SSAValue]:
@@ -151,20 +155,20 @@ class OffloadOrder:
         return self.entered[name]
 
     def _memory(self, op: EnqueueOffloadOp, tensor: SSAValue, value: SSAValue) -> None:
-        """Require the same bytes in all commands of a graph, and its own for an opaque tensor."""
+        """Verify that all commands of a graph use the same bytes for a tensor."""
         root, at = self.part_of[value].root, self.extent_of(value)
         known = self.uses.setdefault(tensor, _Use(value, at, len(self.writes[root])))
         if known.at != at:
             raise VerifyException(
                 f"{title(op)} is given {label(value)} as the memory of {tensor.type}, which was "
-                f"{label(known.value)} in another command of @{op.graph_name}; a tensor has one "
-                "memory"
+                f"{label(known.value)} in another command of @{op.graph_name}; a tensor must "
+                "have one memory"
             )
         if self.entered[op.graph_name].op.is_opaque(tensor):
             self.opaque.setdefault(root, tensor)
 
     def _data(self, op: EnqueueOffloadOp, tensor: SSAValue) -> None:
-        """Require that the graph computed a tensor before it reads it and changed it no more."""
+        """Verify that the graph computed a tensor before this command reads it unchanged."""
         graph = self.entered[op.graph_name]
         number = graph.writer.get(tensor)
         if number is not None and number not in graph.enqueued:
@@ -182,7 +186,7 @@ class OffloadOrder:
 
 
 def _check_type(op: EnqueueOffloadOp, what: str, wanted: MemRefType, value: SSAValue) -> None:
-    """Require a plain buffer with as many elements of the same type."""
+    """Verify that a value is a plain buffer of the wanted element type and size."""
     given = cast("MemRefType[Attribute]", value.type)
     plain = given == MemRefType(wanted.element_type, given.get_shape())
     if not plain or byte_count(given) != byte_count(wanted):

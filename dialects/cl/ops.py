@@ -1,4 +1,4 @@
-"""The commands of a queue program and the buffers they work on."""
+"""The commands of a queue program, and its buffers."""
 
 from __future__ import annotations
 
@@ -34,16 +34,19 @@ from .images import image_of, is_over_buffer
 
 
 def byte_count(type_: Attribute) -> int:
-    """The bytes of a buffer or image of `type_`, which has a static shape and known elements."""
+    """Return the bytes of a buffer or image type, which must have a static shape.
+
+    Raises VerifyException for any other type.
+    """
     if not isinstance(type_, MemRefType):
-        raise VerifyException(f"a buffer has a memref type, not {type_}")
+        raise VerifyException(f"a buffer must have a memref type, not {type_}")
     buffer = cast("MemRefType[Attribute]", type_)
     if not buffer.has_static_shape():
-        raise VerifyException(f"a buffer has a static shape, not {type_}")
+        raise VerifyException(f"a buffer must have a static shape, not {type_}")
     element = buffer.element_type
     if not isinstance(element, FixedBitwidthType):
         raise VerifyException(f"a buffer cannot hold elements of type {element}")
-    image_of(buffer)  # refuses a shape that no image has
+    image_of(buffer)  # raises VerifyException for an invalid image shape
     return buffer.element_count() * element.size
 
 
@@ -54,7 +57,7 @@ def parse_offset(parser: Parser) -> int:
 
 
 def parse_optional_offset(parser: Parser) -> int | None:
-    """Parse an offset in square brackets, None if there are no brackets."""
+    """Parse an offset in square brackets; return None if there are no brackets."""
     if parser.parse_optional_punctuation("[") is None:
         return None
     offset = parser.parse_integer()
@@ -69,7 +72,7 @@ def print_offset(printer: Printer, offset: int) -> None:
 
 @irdl_op_definition
 class ConstantOp(IRDLOperation):
-    """A buffer or image that holds the array `key` of the weights store; it is uploaded once.
+    """A buffer or image with the array `key` of the weights store, uploaded once.
 
     `cl.constant "w_0123456789abcdef" : memref<64x3x7x7xf32>`
     """
@@ -106,7 +109,7 @@ class ViewOp(IRDLOperation):
     """The same bytes with another type: `cl.view %t : memref<4x4xf32> to memref<16xf32>`.
 
     With an offset in bytes, a part of them: `cl.view %t[32] : memref<4x4xf32> to memref<2x4xf32>`.
-    An `image1d_buffer` is a view of a buffer and shares its bytes; other images share none.
+    An `image1d_buffer` is a view of a buffer and shares its bytes; other images cannot.
     """
 
     name = "cl.view"
@@ -123,26 +126,26 @@ class ViewOp(IRDLOperation):
 
     @property
     def offset(self) -> int:
-        """The byte of the source at which the result starts."""
+        """Return the byte of the source at which the result starts."""
         return 0 if self.at is None else self.at.value.data
 
     def verify_(self) -> None:
         before, after = byte_count(self.source.type), byte_count(self.result.type)
         if self.at is None and before != after:
             raise VerifyException(
-                f"a view has the bytes of its source, but {self.source.type} has {before} "
+                f"a view must have the size of its source, but {self.source.type} has {before} "
                 f"and {self.result.type} has {after}"
             )
         if self.at is not None and (after == 0 or not 0 <= self.offset <= before - after):
             raise VerifyException(
-                f"the {after} bytes of {self.result.type} from byte {self.offset} on are no part "
-                f"of the {before} bytes of {self.source.type}"
+                f"the {after} bytes of {self.result.type} from byte {self.offset} on exceed "
+                f"the {before} bytes of {self.source.type}"
             )
         for value in (self.source, self.result):
             if not is_over_buffer(value.type):
                 raise VerifyException(
-                    f"{value.type} does not lie in a buffer, so it shares its bytes with no other "
-                    "value; copy it, or give it a scope without separators"
+                    f"{value.type} is not backed by a buffer, so it cannot share its bytes with "
+                    "another value; copy it, or give it a scope without separators"
                 )
 
     @classmethod
@@ -171,7 +174,7 @@ class ViewOp(IRDLOperation):
 
 @irdl_op_definition
 class EnqueueKernelOp(IRDLOperation):
-    """Launches a kernel over the kernel's own NDRange.
+    """Launches a kernel over its own NDRange.
 
     `cl.enqueue_kernel @conv(%x, %w, %y) : memref<…>, memref<…>, memref<…>`
     """
@@ -186,7 +189,7 @@ class EnqueueKernelOp(IRDLOperation):
 
     @property
     def kernel_name(self) -> str:
-        """The name of the kernel."""
+        """Return the name of the kernel."""
         return self.kernel.root_reference.data
 
 
@@ -194,7 +197,7 @@ class EnqueueKernelOp(IRDLOperation):
 class EnqueueCopyOp(IRDLOperation):
     """Copies one whole buffer or image to another: `cl.enqueue_copy %t, %y : memref<4xf32>`.
 
-    Both have the same shape and elements. From a buffer to an image, or back, both types are
+    Both have the same shape and elements. For a copy between a buffer and an image both types are
     written: `cl.enqueue_copy %t, %y : memref<2x3x4xf32> to memref<2x3x4xf32, #tir.scope<…>>`.
     """
 
@@ -212,10 +215,10 @@ class EnqueueCopyOp(IRDLOperation):
             return
         shapes = [(t.get_shape(), t.element_type, t.layout) for t in (before, after)]
         if shapes[0] != shapes[1]:
-            raise VerifyException(f"a copy does not change {before} to {after}: launch a kernel")
+            raise VerifyException(f"a copy cannot convert {before} to {after}: launch a kernel")
         if not (is_over_buffer(before) or is_over_buffer(after)):
             raise VerifyException(
-                f"no command copies an image of {before} to one of {after}: launch a kernel, or "
+                f"OpenCL cannot copy an image of {before} to one of {after}: launch a kernel, or "
                 "give both the same separators"
             )
 
@@ -246,7 +249,7 @@ class EnqueueCopyOp(IRDLOperation):
 
 @irdl_op_definition
 class ReturnOp(IRDLOperation):
-    """The end of a program."""
+    """The terminator of a program."""
 
     name = "cl.return"
     assembly_format = "attr-dict"

@@ -1,6 +1,6 @@
-"""The places of a program's values in memory.
+"""Where a program's values are in memory.
 
-A value lies in the memory of its root, the value at which its chain of `cl.view` starts.
+A value is in the memory of its root, the value at which its chain of `cl.view` starts.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class MemorySlice:
-    """The place of a value: the bytes of `root`'s memory from `offset` on."""
+    """The location of a value: the bytes of the memory of `root` from `offset` on."""
 
     root: SSAValue
     offset: int
@@ -27,7 +27,7 @@ class MemorySlice:
 
 @dataclass(frozen=True)
 class Extent:
-    """A range of bytes in a buffer or image object, which is an arena if the value lies in one."""
+    """A range of bytes in a buffer or image object, or in the arena that contains it."""
 
     memory: SSAValue
     begin: int
@@ -35,12 +35,12 @@ class Extent:
     """One past the last byte."""
 
     def overlaps(self, other: Extent) -> bool:
-        """Whether some byte belongs to both."""
+        """Return whether both contain a common byte."""
         return self.memory is other.memory and self.begin < other.end and other.begin < self.end
 
 
 def parts(program: ProgramOp) -> dict[SSAValue, MemorySlice]:
-    """The place of each value: of parameters, and of the results of all operations."""
+    """Return the location of each value: of parameters, and of the results of all operations."""
     found: dict[SSAValue, MemorySlice] = {
         arg: MemorySlice(arg, 0) for arg in program.body.block.args
     }
@@ -55,12 +55,12 @@ def parts(program: ProgramOp) -> dict[SSAValue, MemorySlice]:
 
 
 def roots(program: ProgramOp) -> dict[SSAValue, SSAValue]:
-    """The root of each value."""
+    """Return the root of each value."""
     return {value: part.root for value, part in parts(program).items()}
 
 
 def extent(value: SSAValue, part: MemorySlice) -> Extent:
-    """The bytes of `value`, which lies at `part`; an image takes all rows with their pitch."""
+    """Return the bytes of `value` at `part`; an image takes all its rows with their pitch."""
     owner = part.root.owner
     pitch = owner.pitch if isinstance(owner, ImageViewOp) else None
     size = stored_bytes(value.type, pitch if value is part.root else None)

@@ -36,7 +36,7 @@ _IMAGE_RANK = 4
 
 @dataclass(frozen=True)
 class Port:
-    """An input or an output of a program as its user sees it."""
+    """An input or output of a program as its user sees it."""
 
     name: str
     element_type: Attribute
@@ -47,7 +47,7 @@ class Port:
 
     @property
     def storage_type(self) -> MemRefType:
-        """The type of the buffer or image at this port."""
+        """Return the type of the buffer or image at this port."""
         if self.image is not None:
             return self.image
         element = self.element_type
@@ -56,7 +56,7 @@ class Port:
         return MemRefType(element, self.shape)
 
     def attributes(self) -> DictionaryAttr:
-        """The attributes of a program's parameter: the facts that its storage type lacks."""
+        """Return the attributes of a program parameter, which complete its storage type."""
         entries: dict[str, Attribute] = {"cl.name": StringAttr(self.name)}
         if self.element_type != self.storage_type.element_type:
             entries["cl.element_type"] = self.element_type
@@ -70,9 +70,9 @@ class ProgramOp(IRDLOperation):
     """The commands of one inference; the parameters are its inputs, then its outputs.
 
     Every command runs on the caller's in-order queue, in the order of the text, and no command
-    waits for the host: that order is the only synchronisation. A buffer belongs to the program
+    waits for the host: the queue order is the only synchronisation. A buffer belongs to the program
     (`cl.alloc`, `cl.constant`) or to the caller (parameters). The verifier proves that every read
-    follows a write, that nothing writes inputs or constants, and that every output is written.
+    follows a write, that no command writes inputs or constants, and that every output is written.
     """
 
     name = "cl.program"
@@ -95,12 +95,12 @@ class ProgramOp(IRDLOperation):
 
     @property
     def input_count(self) -> int:
-        """The number of parameters that are inputs."""
+        """Return the number of parameters that are inputs."""
         return self.inputs.value.data
 
     @property
     def ports(self) -> tuple[Port, ...]:
-        """The inputs, then the outputs."""
+        """Return the inputs, then the outputs."""
         return tuple(
             _port(arg.type, attrs, i)
             for i, (arg, attrs) in enumerate(zip(self.body.block.args, self.arg_attrs, strict=True))
@@ -108,12 +108,12 @@ class ProgramOp(IRDLOperation):
 
     @property
     def input_ports(self) -> tuple[Port, ...]:
-        """The inputs."""
+        """Return the inputs."""
         return self.ports[: self.input_count]
 
     @property
     def output_ports(self) -> tuple[Port, ...]:
-        """The outputs."""
+        """Return the outputs."""
         return self.ports[self.input_count :]
 
     def verify_(self) -> None:
@@ -129,7 +129,7 @@ class ProgramOp(IRDLOperation):
         for arg, attrs in zip(args, self.arg_attrs, strict=True):
             _verify_image(arg, attrs)
         if not isinstance(self.body.block.last_op, ReturnOp):
-            raise VerifyException("a program ends with cl.return")
+            raise VerifyException("a program must end with cl.return")
         verify_program(self)
 
     @classmethod
@@ -183,7 +183,7 @@ def _port(type_: Attribute, attrs: DictionaryAttr, index: int) -> Port:
 
 
 def _verify_image(arg: SSAValue, attrs: DictionaryAttr) -> None:
-    """VerifyException for an image that does not say which tensor it holds, as users bind them."""
+    """Raise VerifyException for an image parameter without the shape of the tensor it holds."""
     shape, image = attrs.data.get("cl.shape"), image_of(arg.type)
     if image is None and shape is None:
         return
@@ -192,14 +192,16 @@ def _verify_image(arg: SSAValue, attrs: DictionaryAttr) -> None:
     is_held = len(held) == _IMAGE_RANK
     if image is None or not is_held or arg.type != image_type(image.element_type, held):
         raise VerifyException(
-            f"the parameter {label(arg)} is no 2-D image of the N x C x H x W elements of "
+            f"the parameter {label(arg)} must be a 2-D image of the N x C x H x W elements of "
             "cl.shape, four channels in a texel"
         )
 
 
 def image_type(element_type: Attribute, shape: Sequence[int]) -> MemRefType:
-    """The image that users bind for N x C x H x W: W is its width, N, blocks of C and H the
-    height."""
+    """Return the image type that users bind for N x C x H x W.
+
+    Its width is W; its height is N, blocks of four channels, and H.
+    """
     n, channels, height, width = shape
     texels = (n, -(-channels // tir.TEXEL), height, width, tir.TEXEL)
     scope = tir.ScopeAttr(tir.Scope.Texture, [_IMAGE_RANK - 1])

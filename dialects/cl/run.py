@@ -30,8 +30,8 @@ class _RunsProgram(SymbolUserOpInterface):
         ports = program.ports
         if len(ports) != len(run.args):
             raise VerifyException(
-                f"@{run.program_name} takes {len(ports)} buffers, inputs before outputs, not "
-                f"{len(run.args)}"
+                f"@{run.program_name} takes {len(ports)} buffers, inputs before outputs; the call "
+                f"has {len(run.args)}"
             )
         for port, arg in zip(ports, run.args, strict=True):
             if arg.type != port.storage_type:
@@ -43,14 +43,13 @@ class _RunsProgram(SymbolUserOpInterface):
 
 @irdl_op_definition
 class RunOp(IRDLOperation):
-    """Runs a program of the module over the caller's buffers: the inputs, then the outputs.
+    """Runs a program of the module on the caller's buffers: the inputs, then the outputs.
 
     `cl.run @main(%image, %result) : memref<1x3x16x16xf32>, memref<1x8x16x16xf32>`
 
-    It stands in a function of any dialect, outside of programs. The function's compiler decides on
-    which queue the commands go: it puts all of them there, in their order. After the operation the
-    outputs have their values for everything that the same queue runs later; the host waits for
-    the queue before it reads them.
+    It appears in functions of any dialect, outside programs. The compiler of the function chooses
+    the queue for the commands and must keep their order. After the operation, the outputs are valid
+    for later commands of the same queue; the host must wait for the queue before it reads them.
     """
 
     name = "cl.run"
@@ -64,5 +63,5 @@ class RunOp(IRDLOperation):
 
     @property
     def program_name(self) -> str:
-        """The name of the program."""
+        """Return the name of the program."""
         return self.program.root_reference.data

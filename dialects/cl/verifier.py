@@ -1,4 +1,4 @@
-"""The verifier of queue programs: one walk in the order of the queue."""
+"""The verifier of queue programs: one walk in queue order."""
 
 from __future__ import annotations
 
@@ -40,13 +40,13 @@ if TYPE_CHECKING:
 
 
 def verify_program(program: ProgramOp) -> None:
-    """VerifyException unless the results of `program` depend only on its inputs and constants."""
+    """Raise VerifyException unless the results depend only on inputs and constants."""
     _QueueOrder(program).verify()
     verify_sharing(program, lifetimes(program))
 
 
 class _QueueOrder:
-    """Walks a program once in queue order, and keeps the bytes written so far."""
+    """A walk over a program in queue order that tracks the bytes written so far."""
 
     def __init__(self, program: ProgramOp):
         self.program = program
@@ -67,6 +67,7 @@ class _QueueOrder:
                 self.target = target_of(parent)
 
     def verify(self) -> None:
+        """Verify the whole program."""
         for op in self.program.body.block.ops:
             self._operands(op)
             self._results(op)
@@ -78,7 +79,7 @@ class _QueueOrder:
             self.graphs.finish(self.program)
 
     def _operands(self, op: Operation) -> None:
-        """Require definitions before uses, and that only views use arenas."""
+        """Verify that definitions precede uses, and that only views use arenas."""
         for operand in op.operands:
             if operand not in self.parts:
                 raise VerifyException(f"{title(op)} uses {label(operand)} before it is defined")
@@ -121,10 +122,10 @@ class _QueueOrder:
             case AllocOp() | ArenaOp() | BufferViewOp() | ImageViewOp() | ReturnOp():
                 pass
             case _:
-                raise VerifyException(f"{op.name} is no command of a queue program")
+                raise VerifyException(f"{op.name} is not an operation of a queue program")
 
     def _given_images(self, op: Command) -> None:
-        """Refuse commands that move bytes of the user's images: their channels are unknown."""
+        """Reject commands that move bytes of the user's images: their channel order is unknown."""
         for operand in op.operands:
             if tir.is_texture(operand.type) and isinstance(operand, BlockArgument):
                 raise VerifyException(
@@ -160,7 +161,7 @@ class _QueueOrder:
                 )
 
     def _enqueue(self, op: Command) -> None:
-        """Require that reads follow writes, that writes are allowed, and that both are disjoint."""
+        """Verify that reads follow writes, that writes are allowed, and that both are disjoint."""
         done = access(op, self.kernels or {})
         for i in done.reads:
             self._read(op, op.operands[i])
@@ -176,7 +177,7 @@ class _QueueOrder:
                 verify_aligned(op, arg, self._extent(arg), self.target)
 
     def _alias(self, op: Command, other: int, output: int, done: Access) -> None:
-        """Require that a written operand shares no byte with others, except in-place pairs."""
+        """Verify that a written operand shares no byte with others, except in-place pairs."""
         values = op.operands[other], op.operands[output]
         given, written = map(self._extent, values)
         if not given.overlaps(written):
@@ -188,8 +189,8 @@ class _QueueOrder:
             raise VerifyException(f"{shared}: no {what}; give them different bytes")
         if any(tir.is_texture(value.type) for value in values):
             raise VerifyException(
-                f"{shared}: no kernel reads an image that it writes; write the result to another "
-                "image"
+                f"{shared}: a kernel cannot read an image that it writes; write the result to "
+                "another image"
             )
         if (other, output) not in done.in_place:
             raise VerifyException(
@@ -203,7 +204,7 @@ class _QueueOrder:
             )
 
     def _shared(self, given: SSAValue, written: SSAValue) -> str:
-        """The clause of a message that says what a command does to two values that overlap."""
+        """Return the clause of a message for two overlapping values of a command."""
         first, second = self._extent(given), self._extent(written)
         shared = byte_range(max(first.begin, second.begin), min(first.end, second.end))
         return (
@@ -212,10 +213,10 @@ class _QueueOrder:
         )
 
     def _extent(self, value: SSAValue) -> Extent:
-        found = self.extents.get(value)
-        if found is None:
-            found = self.extents[value] = extent(value, self.parts[value])
-        return found
+        cached = self.extents.get(value)
+        if cached is None:
+            cached = self.extents[value] = extent(value, self.parts[value])
+        return cached
 
     def _read(self, op: Operation, value: SSAValue) -> None:
         missing = self._unwritten(value)
@@ -237,7 +238,7 @@ class _QueueOrder:
             self.graphs.wrote(op, value)
 
     def _unwritten(self, value: SSAValue) -> tuple[int, int] | None:
-        """The first bytes of a value that were never written as bytes of its root."""
+        """Return the first range of bytes of a value that was never written, or None."""
         root, at = self.parts[value].root, self._extent(value)
         return (
             None if root in self.read_only else self.written[root].first_missing(at.begin, at.end)

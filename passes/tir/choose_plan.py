@@ -68,7 +68,9 @@ class TIRChoosePlanPass(ModulePass):
         file = None if self.database is None else PlanFile.read(Path(self.database))
         whole = _kernels_of_whole_sums(op, memory_budget_of(ctx))
         splitting = [rule.name for rule in rules() if rule.splits]
-        tuned = TunedPlans.read(self.tuning, self.places, DeviceDriver(self.device, self.driver), target)
+        tuned = TunedPlans.read(
+            self.tuning, self.places, DeviceDriver(self.device, self.driver), target
+        )
 
         def chosen(func: tir.FuncOp) -> tir.Plan:
             """Return the plan of a kernel, with those of its parts."""

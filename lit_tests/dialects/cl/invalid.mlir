@@ -88,7 +88,7 @@ builtin.module {
 
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
-    // expected-error@+1 {{a view has the bytes of its source, but memref<4xf32> has 16 and memref<4xf16> has 8}}
+    // expected-error@+1 {{a view must have the size of its source, but memref<4xf32> has 16 and memref<4xf16> has 8}}
     %v = cl.view %x : memref<4xf32> to memref<4xf16>
     cl.enqueue_copy %x, %y : memref<4xf32>
     cl.return
@@ -99,7 +99,7 @@ builtin.module {
 
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
-    // expected-error@+1 {{a buffer has a static shape, not memref<?xf32>}}
+    // expected-error@+1 {{a buffer must have a static shape, not memref<?xf32>}}
     %t = cl.alloc : memref<?xf32>
     cl.enqueue_copy %x, %y : memref<4xf32>
     cl.return
@@ -109,7 +109,7 @@ builtin.module {
 // -----
 
 builtin.module {
-  // expected-error@+1 {{a program ends with cl.return}}
+  // expected-error@+1 {{a program must end with cl.return}}
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
     cl.enqueue_copy %x, %y : memref<4xf32>
     "test.termop"() : () -> ()
@@ -119,7 +119,7 @@ builtin.module {
 // -----
 
 builtin.module {
-  // expected-error@+1 {{arith.constant is no command of a queue program}}
+  // expected-error@+1 {{arith.constant is not an operation of a queue program}}
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
     cl.enqueue_copy %x, %y : memref<4xf32>
     %c = arith.constant 1 : i32
@@ -165,7 +165,7 @@ builtin.module {
 // -----
 
 builtin.module attributes {cl.target = #cl.target<"phone", {images = false}>} {
-  // expected-error@+1 {{%t is an image, but phone has none; compile with texture=off}}
+  // expected-error@+1 {{%t is an image, but phone does not support images; compile with texture=off}}
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     %t = cl.alloc : memref<2x8x4xf32, #tir.scope<texture, [1]>>
     cl.enqueue_copy %x, %y : memref<2x8x4xf32>
@@ -209,7 +209,7 @@ builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_i
 // -----
 
 builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_image_width = 8 : i64, max_image_height = 2 : i64, max_image_layers = 1 : i64, max_image_buffer_texels = 15 : i64, half_images = false}>} {
-  // expected-error@+1 {{%t is an image of halves, but phone has none}}
+  // expected-error@+1 {{%t is an f16 image, but phone does not support f16 images}}
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     %t = cl.alloc : memref<2x8x4xf16, #tir.scope<texture, [1]>>
     cl.enqueue_copy %x, %y : memref<2x8x4xf32>
@@ -231,7 +231,7 @@ builtin.module {
 // -----
 
 builtin.module {
-  // expected-error@+1 {{the parameter %x is no 2-D image of the N x C x H x W elements of cl.shape, four channels in a texel}}
+  // expected-error@+1 {{the parameter %x must be a 2-D image of the N x C x H x W elements of cl.shape, four channels in a texel}}
   cl.program @main(%x: memref<1x1x5x7x4xf32, #tir.scope<texture, [3]>> {cl.name = "x", cl.shape = array<i64: 1, 5, 5, 7>}) inputs 1 {
     cl.return
   }
@@ -240,7 +240,7 @@ builtin.module {
 // -----
 
 builtin.module {
-  // expected-error@+1 {{the parameter %x is no 2-D image of the N x C x H x W elements of cl.shape, four channels in a texel}}
+  // expected-error@+1 {{the parameter %x must be a 2-D image of the N x C x H x W elements of cl.shape, four channels in a texel}}
   cl.program @main(%x: memref<1x3x5x7xf32> {cl.name = "x", cl.shape = array<i64: 1, 3, 5, 7>}) inputs 1 {
     cl.return
   }
@@ -270,7 +270,7 @@ builtin.module {
 // -----
 
 builtin.module {
-  // expected-error@+1 {{the parameter %x is no 2-D image of the N x C x H x W elements of cl.shape, four channels in a texel}}
+  // expected-error@+1 {{the parameter %x must be a 2-D image of the N x C x H x W elements of cl.shape, four channels in a texel}}
   cl.program @main(%x: memref<2x8x4xf32, #tir.scope<texture, [1]>> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     cl.enqueue_copy %x, %y : memref<2x8x4xf32, #tir.scope<texture, [1]>> to memref<2x8x4xf32>
     cl.return
@@ -282,7 +282,7 @@ builtin.module {
 builtin.module {
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     %b = cl.alloc : memref<2x8x4xf32>
-    // expected-error@+1 {{does not lie in a buffer, so it shares its bytes with no other value; copy it, or give it a scope without separators}}
+    // expected-error@+1 {{is not backed by a buffer, so it cannot share its bytes with another value; copy it, or give it a scope without separators}}
     %t = cl.view %b : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, [1]>>
     cl.enqueue_copy %x, %y : memref<2x8x4xf32>
     cl.return
@@ -297,7 +297,7 @@ builtin.module {
     %u = cl.alloc : memref<2x4x2x4xf32, #tir.scope<texture, [2]>>
     cl.enqueue_copy %x, %t : memref<2x4x2x4xf32> to memref<2x4x2x4xf32, #tir.scope<texture, [1]>>
     cl.enqueue_copy %x, %y : memref<2x4x2x4xf32>
-    // expected-error@+1 {{no command copies an image of memref<2x4x2x4xf32, #tir.scope<texture, [1]>> to one of memref<2x4x2x4xf32, #tir.scope<texture, [2]>>}}
+    // expected-error@+1 {{OpenCL cannot copy an image of memref<2x4x2x4xf32, #tir.scope<texture, [1]>> to one of memref<2x4x2x4xf32, #tir.scope<texture, [2]>>}}
     cl.enqueue_copy %t, %u : memref<2x4x2x4xf32, #tir.scope<texture, [1]>> to memref<2x4x2x4xf32, #tir.scope<texture, [2]>>
     cl.return
   }
@@ -309,7 +309,7 @@ builtin.module {
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     %t = cl.alloc : memref<16x4xf32>
     cl.enqueue_copy %x, %y : memref<2x8x4xf32>
-    // expected-error@+1 {{a copy does not change memref<2x8x4xf32> to memref<16x4xf32>: launch a kernel}}
+    // expected-error@+1 {{a copy cannot convert memref<2x8x4xf32> to memref<16x4xf32>: launch a kernel}}
     cl.enqueue_copy %x, %t : memref<2x8x4xf32> to memref<16x4xf32>
     cl.return
   }
@@ -319,7 +319,7 @@ builtin.module {
 
 builtin.module {
   cl.kernel @id(memref<2x8x4xf32, #tir.scope<texture, [1]>>, memref<2x8x4xf32, #tir.scope<texture, [1]>>) outputs [1] global [4] local [1]
-  // expected-error@+1 {{cl.enqueue_kernel @id is given %t and writes %t, which share bytes 0 to 255 of %t: no kernel reads an image that it writes; write the result to another image}}
+  // expected-error@+1 {{cl.enqueue_kernel @id is given %t and writes %t, which share bytes 0 to 255 of %t: a kernel cannot read an image that it writes; write the result to another image}}
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     %t = cl.alloc : memref<2x8x4xf32, #tir.scope<texture, [1]>>
     cl.enqueue_copy %x, %t : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, [1]>>
@@ -332,7 +332,7 @@ builtin.module {
 
 builtin.module {
   cl.kernel @id(memref<2x8x4xf32, #tir.scope<texture, []>>, memref<2x8x4xf32>) outputs [1] global [4] local [1]
-  // expected-error@+1 {{cl.enqueue_kernel @id is given %v and writes %b, which share bytes 0 to 255 of %b: no kernel reads an image that it writes}}
+  // expected-error@+1 {{cl.enqueue_kernel @id is given %v and writes %b, which share bytes 0 to 255 of %b: a kernel cannot read an image that it writes}}
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     %b = cl.alloc : memref<2x8x4xf32>
     %v = cl.view %b : memref<2x8x4xf32> to memref<2x8x4xf32, #tir.scope<texture, []>>
@@ -346,7 +346,7 @@ builtin.module {
 
 builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_image_width = 8 : i64, max_image_height = 2 : i64, max_image_layers = 1 : i64, max_image_buffer_texels = 15 : i64, max_read_images = 1 : i64}>} {
   cl.kernel @two(memref<2x8x4xf32, #tir.scope<texture, [1]>>, memref<2x8x4xf32, #tir.scope<texture, [1]>>, memref<2x8x4xf32>) outputs [2] global [4] local [1]
-  // expected-error@+1 {{cl.enqueue_kernel @two reads 2 images, but phone allows a kernel 1; fuse fewer operations, or keep some of the values in buffers}}
+  // expected-error@+1 {{cl.enqueue_kernel @two reads 2 images, but phone allows at most 1 per kernel; fuse fewer operations, or keep some of the values in buffers}}
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     %t = cl.alloc : memref<2x8x4xf32, #tir.scope<texture, [1]>>
     %u = cl.alloc : memref<2x8x4xf32, #tir.scope<texture, [1]>>
@@ -409,20 +409,20 @@ builtin.module {
 // -----
 
 builtin.module {
-  // expected-error@+1 {{scalars [3] are not among 3 parameters, in order}}
+  // expected-error@+1 {{scalars [3] must be ascending positions of 3 parameters}}
   cl.kernel @k(memref<4xf32>, memref<4xf32>) outputs [0] global [8] local [8] scalars [[3, 4, 1]]
 }
 
 // -----
 
 builtin.module {
-  // expected-error@+1 {{a kernel has bounds or scalars, not both}}
+  // expected-error@+1 {{a kernel must not have both bounds and scalars}}
   cl.kernel @k(memref<4xf32>) outputs [0] global [8] local [8] bounds [2] scalars [[0, 4, 1]]
 }
 
 // -----
 
 builtin.module {
-  // expected-error@+1 {{a scalar has 4 or 8 bytes}}
+  // expected-error@+1 {{a scalar must have 4 or 8 bytes}}
   cl.kernel @k(memref<4xf32>) outputs [0] global [8] local [8] scalars [[0, 2, 1]]
 }

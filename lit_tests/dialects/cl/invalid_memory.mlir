@@ -4,7 +4,7 @@
 
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
-    // expected-error@+1 {{an arena is a row of bytes, memref<…xi8>, not memref<4x4xi8>}}
+    // expected-error@+1 {{an arena must be a row of bytes, memref<…xi8>, not memref<4x4xi8>}}
     %arena = cl.arena : memref<4x4xi8>
     cl.enqueue_copy %x, %y : memref<4xf32>
     cl.return
@@ -15,7 +15,7 @@ builtin.module {
 
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
-    // expected-error@+1 {{an arena has bytes; leave out one that nothing lies in}}
+    // expected-error@+1 {{an arena must not be empty; remove an arena without views}}
     %arena = cl.arena : memref<0xi8>
     cl.enqueue_copy %x, %y : memref<4xf32>
     cl.return
@@ -26,7 +26,7 @@ builtin.module {
 
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
-    // expected-error@+1 {{an arena stands before its views}}
+    // expected-error@+1 {{an arena must be defined before its views}}
     %t = cl.buffer_view %arena[0] : memref<4xf32>
     %arena = cl.arena : memref<16xi8>
     cl.enqueue_copy %x, %y : memref<4xf32>
@@ -38,7 +38,7 @@ builtin.module {
 
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
-    // expected-error@+1 {{a buffer or image of memref<4xf32> is a view of a cl.arena, nothing else}}
+    // expected-error@+1 {{a buffer or image of memref<4xf32> must be a view of a cl.arena}}
     %t = cl.buffer_view %y[0] : memref<4xf32>
     cl.enqueue_copy %x, %y : memref<4xf32>
     cl.return
@@ -50,7 +50,7 @@ builtin.module {
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<16xi8>
-    // expected-error@+1 {{memref<4x0xf32> has no bytes, so it is no view of an arena}}
+    // expected-error@+1 {{memref<4x0xf32> is empty, so it cannot be a view of an arena}}
     %t = cl.buffer_view %arena[0] : memref<4x0xf32>
     cl.enqueue_copy %x, %y : memref<4xf32>
     cl.return
@@ -62,7 +62,7 @@ builtin.module {
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<143xi8>
-    // expected-error@+1 {{the 16 bytes of memref<4xf32> from byte 128 on do not lie in an arena of 143 bytes}}
+    // expected-error@+1 {{the 16 bytes of memref<4xf32> from byte 128 on exceed an arena of 143 bytes}}
     %t = cl.buffer_view %arena[128] : memref<4xf32>
     cl.enqueue_copy %x, %y : memref<4xf32>
     cl.return
@@ -74,7 +74,7 @@ builtin.module {
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<143xi8>
-    // expected-error@+1 {{the 16 bytes of memref<4xf32> from byte -1 on do not lie in an arena of 143 bytes}}
+    // expected-error@+1 {{the 16 bytes of memref<4xf32> from byte -1 on exceed an arena of 143 bytes}}
     %t = cl.buffer_view %arena[-1] : memref<4xf32>
     cl.enqueue_copy %x, %y : memref<4xf32>
     cl.return
@@ -98,7 +98,7 @@ builtin.module {
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<16xi8>
-    // expected-error@+1 {{memref<1x4xf32> is no texture: use cl.buffer_view}}
+    // expected-error@+1 {{memref<1x4xf32> is not a texture: use cl.buffer_view}}
     %t = cl.image_view %arena[0] : memref<1x4xf32>
     cl.enqueue_copy %x, %y : memref<4xf32>
     cl.return
@@ -110,7 +110,7 @@ builtin.module {
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<16xi8>
-    // expected-error@+1 {{an image1d_buffer has one row, so it has no pitch}}
+    // expected-error@+1 {{an image1d_buffer has one row, so it must not have a pitch}}
     %t = cl.image_view %arena[0] pitch 16 : memref<1x4xf32, #tir.scope<texture, []>>
     cl.enqueue_copy %x, %y : memref<4xf32>
     cl.return
@@ -122,7 +122,7 @@ builtin.module {
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<256xi8>
-    // expected-error@+1 {{an image2d in an arena has a pitch: write pitch BYTES}}
+    // expected-error@+1 {{an image2d in an arena must have a pitch: write pitch BYTES}}
     %t = cl.image_view %arena[0] : memref<2x8x4xf32, #tir.scope<texture, [1]>>
     cl.enqueue_copy %x, %y : memref<4xf32>
     cl.return
@@ -134,7 +134,7 @@ builtin.module {
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<256xi8>
-    // expected-error@+1 {{a pitch of 64 bytes does not hold rows of 128 bytes in whole texels of 16}}
+    // expected-error@+1 {{a pitch of 64 bytes cannot hold rows of 128 bytes in whole texels of 16}}
     %t = cl.image_view %arena[0] pitch 64 : memref<2x8x4xf32, #tir.scope<texture, [1]>>
     cl.enqueue_copy %x, %y : memref<4xf32>
     cl.return
@@ -146,7 +146,7 @@ builtin.module {
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<512xi8>
-    // expected-error@+1 {{a pitch of 136 bytes does not hold rows of 128 bytes in whole texels of 16}}
+    // expected-error@+1 {{a pitch of 136 bytes cannot hold rows of 128 bytes in whole texels of 16}}
     %t = cl.image_view %arena[0] pitch 136 : memref<2x8x4xf32, #tir.scope<texture, [1]>>
     cl.enqueue_copy %x, %y : memref<4xf32>
     cl.return
@@ -158,7 +158,7 @@ builtin.module {
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<256xi8>
-    // expected-error@+1 {{the 384 bytes of memref<2x8x4xf32, #tir.scope<texture, [1]>> from byte 0 on do not lie in an arena of 256 bytes}}
+    // expected-error@+1 {{the 384 bytes of memref<2x8x4xf32, #tir.scope<texture, [1]>> from byte 0 on exceed an arena of 256 bytes}}
     %t = cl.image_view %arena[0] pitch 192 : memref<2x8x4xf32, #tir.scope<texture, [1]>>
     cl.enqueue_copy %x, %y : memref<4xf32>
     cl.return
@@ -170,7 +170,7 @@ builtin.module {
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<256xi8>
-    // expected-error@+1 {{an image2d_array is no view of a buffer: keep its cl.alloc}}
+    // expected-error@+1 {{an image2d_array cannot be a view of a buffer: keep its cl.alloc}}
     %t = cl.image_view %arena[0] pitch 128 : memref<2x8x1x4xf32, #tir.scope<texture, [1, 2]>>
     cl.enqueue_copy %x, %y : memref<4xf32>
     cl.return
@@ -195,7 +195,7 @@ builtin.module {
 
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
-    // expected-error@+1 {{the 8 bytes of memref<2xf32> from byte 12 on are no part of the 16 bytes of memref<4xf32>}}
+    // expected-error@+1 {{the 8 bytes of memref<2xf32> from byte 12 on exceed the 16 bytes of memref<4xf32>}}
     %v = cl.view %x[12] : memref<4xf32> to memref<2xf32>
     cl.enqueue_copy %x, %y : memref<4xf32>
     cl.return
@@ -206,7 +206,7 @@ builtin.module {
 
 builtin.module {
   cl.program @main(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name = "y"}) inputs 1 {
-    // expected-error@+1 {{the 0 bytes of memref<0xf32> from byte 4 on are no part of the 16 bytes of memref<4xf32>}}
+    // expected-error@+1 {{the 0 bytes of memref<0xf32> from byte 4 on exceed the 16 bytes of memref<4xf32>}}
     %v = cl.view %x[4] : memref<4xf32> to memref<0xf32>
     cl.enqueue_copy %x, %y : memref<4xf32>
     cl.return
@@ -217,7 +217,7 @@ builtin.module {
 
 builtin.module {
   cl.program @main(%x: memref<8xf32> {cl.name = "x"}, %y: memref<8xf32> {cl.name = "y"}) inputs 1 {
-    // expected-error@+1 {{a view has the bytes of its source, but memref<8xf32> has 32 and memref<4xf32> has 16}}
+    // expected-error@+1 {{a view must have the size of its source, but memref<8xf32> has 32 and memref<4xf32> has 16}}
     %v = cl.view %x : memref<8xf32> to memref<4xf32>
     cl.enqueue_copy %x, %y : memref<8xf32>
     cl.return
@@ -229,7 +229,7 @@ builtin.module {
 builtin.module {
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     %t = cl.alloc : memref<2x8x4xf32, #tir.scope<texture, [1]>>
-    // expected-error@+1 {{memref<2x8x4xf32, #tir.scope<texture, [1]>> does not lie in a buffer}}
+    // expected-error@+1 {{memref<2x8x4xf32, #tir.scope<texture, [1]>> is not backed by a buffer}}
     %v = cl.view %t[128] : memref<2x8x4xf32, #tir.scope<texture, [1]>> to memref<8x4xf32>
     cl.enqueue_copy %x, %y : memref<2x8x4xf32>
     cl.return
@@ -253,7 +253,7 @@ builtin.module {
 // Kernels that compute in place.
 
 builtin.module {
-  // expected-error@+1 {{in_place lists pairs of an input and an output}}
+  // expected-error@+1 {{in_place must list pairs of an input and an output}}
   cl.kernel @add(memref<4xf32>, memref<4xf32>, memref<4xf32>) outputs [2] global [4] local [1] in_place [[0, 1, 2]]
 }
 

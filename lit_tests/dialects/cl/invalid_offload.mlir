@@ -43,7 +43,7 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_offload @g[0] is given 2 memories to read and 1 to write, but clml.copy has 1 tensors to read that are no constants, and 1 to write}}
+  // expected-error@+1 {{cl.enqueue_offload @g[0] is given 2 memories to read and 1 to write, but clml.copy has 1 non-constant tensors to read and 1 to write}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<256xi8>
     cl.enqueue_offload @g[0] (%x, %x) -> (%a) : memref<1x4x4x4xf32>, memref<1x4x4x4xf32>, memref<256xi8>
@@ -152,7 +152,7 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_offload @g[0] is enqueued twice, but a graph runs once for every inference; give each call a graph of its own}}
+  // expected-error@+1 {{cl.enqueue_offload @g[0] is enqueued twice, but a graph runs once per inference; give each call its own graph}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<256xi8>
     %b = cl.alloc : memref<256xi8>
@@ -173,7 +173,7 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{command 1 of the graph @g, clml.activation, is not enqueued, but others of it are; a graph runs as a whole}}
+  // expected-error@+1 {{command 1 of the graph @g, clml.activation, is not enqueued, but other commands are; a graph must run as a whole}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<256xi8>
     %b = cl.alloc : memref<256xi8>
@@ -227,7 +227,7 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_offload @g[1] is given %c as the memory of !clml.tensor<1x4x4x4xf32, optimal>, which was %a in another command of @g; a tensor has one memory}}
+  // expected-error@+1 {{cl.enqueue_offload @g[1] is given %c as the memory of !clml.tensor<1x4x4x4xf32, optimal>, which was %a in another command of @g; a tensor must have one memory}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<256xi8>
     %b = cl.alloc : memref<256xi8>
@@ -322,7 +322,7 @@ builtin.module {
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_kernel @look uses %a, the memory of another tensor, !clml.tensor<1x4x4x4xf32, optimal>, which only commands of its graph can read or write; let the graph copy it to a plain one, or use other memory}}
+  // expected-error@+1 {{cl.enqueue_kernel @look uses %a, the memory of another tensor, !clml.tensor<1x4x4x4xf32, optimal>, which only commands of its graph can read or write; let the graph copy it to a plain tensor, or use other memory}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %a = cl.alloc : memref<256xi8>
     %b = cl.alloc : memref<256xi8>
@@ -386,7 +386,7 @@ builtin.module attributes {cl.target = #cl.target<"phone", {image_base_alignment
     %y = clml.copy %b : !clml.tensor<1x4x4x4xf32, optimal> -> !clml.tensor<1x4x4x4xf32, nchw>
     clml.return %y : !clml.tensor<1x4x4x4xf32, nchw>
   }
-  // expected-error@+1 {{cl.enqueue_offload @g[0] uses %a from byte 64 of %arena on, but phone lets views start at multiples of 128 bytes}}
+  // expected-error@+1 {{cl.enqueue_offload @g[0] uses %a from byte 64 of %arena on, but phone requires views to start at multiples of 128 bytes}}
   cl.program @main(%x: memref<1x4x4x4xf32> {cl.name = "x"}, %y: memref<1x4x4x4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<1024xi8>
     %a = cl.buffer_view %arena[64] : memref<256xi8>

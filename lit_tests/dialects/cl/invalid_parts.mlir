@@ -163,7 +163,7 @@ builtin.module {
 
 builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_image_width = 64 : i64, max_image_height = 64 : i64, max_image_layers = 1 : i64, max_image_buffer_texels = 64 : i64, image1d_buffer = true, image_from_buffer = true, image_pitch_alignment_bytes = 64 : i64, max_alloc_bytes = 1024 : i64}>} {
   cl.kernel @half(memref<16xf32>, memref<16xf32>) outputs [1] global [16] local [1] in_place [[0, 1]]
-  // expected-error@+1 {{cl.enqueue_kernel @half uses %tail from byte 64 of %x on, but phone lets views start at multiples of 128 bytes}}
+  // expected-error@+1 {{cl.enqueue_kernel @half uses %tail from byte 64 of %x on, but phone requires views to start at multiples of 128 bytes}}
   cl.program @main(%x: memref<32xf32> {cl.name = "x"}, %y: memref<32xf32> {cl.name = "y"}) inputs 1 {
     %tail = cl.view %x[64] : memref<32xf32> to memref<16xf32>
     %head = cl.view %y[0] : memref<32xf32> to memref<16xf32>
@@ -176,7 +176,7 @@ builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_i
 // -----
 
 builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_image_width = 64 : i64, max_image_height = 64 : i64, max_image_layers = 1 : i64, max_image_buffer_texels = 64 : i64, image1d_buffer = true, image_from_buffer = true, image_pitch_alignment_bytes = 64 : i64, max_alloc_bytes = 1024 : i64}>} {
-  // expected-error@+1 {{cl.view uses %v from byte 64 of %t on, but phone lets views start at multiples of 128 bytes}}
+  // expected-error@+1 {{cl.view uses %v from byte 64 of %t on, but phone requires views to start at multiples of 128 bytes}}
   cl.program @main(%x: memref<32xf32> {cl.name = "x"}, %y: memref<32xf32> {cl.name = "y"}) inputs 1 {
     %t = cl.alloc : memref<32xf32>
     %v = cl.view %t[64] : memref<32xf32> to memref<4x4xf32, #tir.scope<texture, []>>

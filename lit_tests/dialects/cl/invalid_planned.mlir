@@ -115,7 +115,7 @@ builtin.module {
 
 builtin.module {
   cl.kernel @blur(memref<2x8x4xf32, #tir.scope<texture, [1]>>, memref<2x8x4xf32, #tir.scope<texture, [1]>>) outputs [1] global [8, 2] local [1, 1]
-  // expected-error@+1 {{cl.enqueue_kernel @blur is given %a and writes %b, which share bytes 0 to 383 of %arena: no kernel reads an image that it writes; write the result to another image}}
+  // expected-error@+1 {{cl.enqueue_kernel @blur is given %a and writes %b, which share bytes 0 to 383 of %arena: a kernel cannot read an image that it writes; write the result to another image}}
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<384xi8>
     %a = cl.image_view %arena[0] pitch 192 : memref<2x8x4xf32, #tir.scope<texture, [1]>>
@@ -147,7 +147,7 @@ builtin.module {
 
 builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_image_width = 64 : i64, max_image_height = 64 : i64, max_image_layers = 1 : i64, max_image_buffer_texels = 64 : i64, image1d_buffer = true, image_from_buffer = true, image_pitch_alignment_bytes = 64 : i64, max_alloc_bytes = 1024 : i64}>} {
   cl.kernel @relu(memref<32xf32>, memref<32xf32>) outputs [1] global [32] local [1] in_place [[0, 1]]
-  // expected-error@+1 {{cl.enqueue_kernel @relu uses %a from byte 64 of %arena on, but phone lets views start at multiples of 128 bytes}}
+  // expected-error@+1 {{cl.enqueue_kernel @relu uses %a from byte 64 of %arena on, but phone requires views to start at multiples of 128 bytes}}
   cl.program @main(%x: memref<32xf32> {cl.name = "x"}, %y: memref<32xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<256xi8>
     %a = cl.buffer_view %arena[64] : memref<32xf32>
@@ -160,7 +160,7 @@ builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_i
 // -----
 
 builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_image_width = 64 : i64, max_image_height = 64 : i64, max_image_layers = 1 : i64, max_image_buffer_texels = 64 : i64, image1d_buffer = true, image_from_buffer = true, image_pitch_alignment_bytes = 64 : i64, max_alloc_bytes = 1024 : i64}>} {
-  // expected-error@+1 {{cl.image_view uses %a from byte 64 of %arena on, but phone lets views start at multiples of 128 bytes}}
+  // expected-error@+1 {{cl.image_view uses %a from byte 64 of %arena on, but phone requires views to start at multiples of 128 bytes}}
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<1024xi8>
     %a = cl.image_view %arena[64] pitch 192 : memref<2x8x4xf32, #tir.scope<texture, [1]>>
@@ -172,7 +172,7 @@ builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_i
 // -----
 
 builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_image_width = 64 : i64, max_image_height = 64 : i64, max_image_layers = 1 : i64, max_image_buffer_texels = 64 : i64, image1d_buffer = true, image_from_buffer = true, image_pitch_alignment_bytes = 64 : i64, max_alloc_bytes = 1024 : i64}>} {
-  // expected-error@+1 {{the pitch of %a, 144 bytes, is no multiple of the 64 that phone asks for}}
+  // expected-error@+1 {{the pitch of %a, 144 bytes, must be a multiple of the 64 bytes that phone requires}}
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<1024xi8>
     %a = cl.image_view %arena[0] pitch 144 : memref<2x8x4xf32, #tir.scope<texture, [1]>>
@@ -184,7 +184,7 @@ builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_i
 // -----
 
 builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_image_width = 64 : i64, max_image_height = 64 : i64, max_image_layers = 1 : i64, max_image_buffer_texels = 64 : i64, image1d_buffer = true, image_from_buffer = false, image_pitch_alignment_bytes = 64 : i64, max_alloc_bytes = 1024 : i64}>} {
-  // expected-error@+1 {{%a is an image2d over %arena, but phone has no such views of buffers; keep its cl.alloc}}
+  // expected-error@+1 {{%a is an image2d over %arena, but phone does not support such views; keep its cl.alloc}}
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<1024xi8>
     %a = cl.image_view %arena[0] pitch 192 : memref<2x8x4xf32, #tir.scope<texture, [1]>>
@@ -196,7 +196,7 @@ builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_i
 // -----
 
 builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_image_width = 64 : i64, max_image_height = 64 : i64, max_image_layers = 1 : i64, max_image_buffer_texels = 64 : i64, image1d_buffer = false, image_from_buffer = true, image_pitch_alignment_bytes = 64 : i64, max_alloc_bytes = 1024 : i64}>} {
-  // expected-error@+1 {{%a is an image1d_buffer over %arena, but phone has no such views of buffers; keep its cl.alloc}}
+  // expected-error@+1 {{%a is an image1d_buffer over %arena, but phone does not support such views; keep its cl.alloc}}
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<1024xi8>
     %a = cl.image_view %arena[0] : memref<2x8x4xf32, #tir.scope<texture, []>>
@@ -208,7 +208,7 @@ builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_i
 // -----
 
 builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_image_width = 64 : i64, max_image_height = 64 : i64, max_image_layers = 1 : i64, max_image_buffer_texels = 64 : i64, image1d_buffer = true, image_from_buffer = true, image_pitch_alignment_bytes = 64 : i64, max_alloc_bytes = 1024 : i64}>} {
-  // expected-error@+1 {{%arena has 1025 bytes, but phone allows a buffer 1024; divide the arena into several}}
+  // expected-error@+1 {{%arena has 1025 bytes, but phone limits a buffer to 1024; divide the arena into several}}
   cl.program @main(%x: memref<32xf32> {cl.name = "x"}, %y: memref<32xf32> {cl.name = "y"}) inputs 1 {
     %arena = cl.arena : memref<1025xi8>
     cl.enqueue_copy %x, %y : memref<32xf32>

@@ -22,7 +22,7 @@ cl.program @copy(%x: memref<4xf32> {cl.name = "x"}, %y: memref<4xf32> {cl.name =
   cl.return
 }
 func.func @host(%a: memref<4xf32>) {
-  // expected-error@+1 {{@copy takes 2 buffers, inputs before outputs, not 1}}
+  // expected-error@+1 {{@copy takes 2 buffers, inputs before outputs; the call has 1}}
   cl.run @copy(%a) : memref<4xf32>
   func.return
 }
@@ -45,7 +45,7 @@ func.func @host(%a: memref<4xf32>, %b: memref<2x2xf32>) {
 cl.program @nothing() inputs 0 {
   cl.return
 }
-// expected-error@+1 {{cl.run is no command of a queue program}}
+// expected-error@+1 {{cl.run is not an operation of a queue program}}
 cl.program @outer() inputs 0 {
   cl.run @nothing()
   cl.return

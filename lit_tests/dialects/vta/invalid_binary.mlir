@@ -36,7 +36,7 @@ vta.binary @g() -> (%y: !vta.dram<act, 4>) #vta.config<1x16_i8w8a32_15_15_18_17>
 
 builtin.module {
   vta.binary @g() -> (%y: !vta.dram<act, 4>) #vta.config<1x16_i8w8a32_15_15_18_17> multiply_adds 0 instructions "i"[5] relocations "r"[5]
-  // expected-error @+1 {{cl.enqueue_offload @g[0] is given 0 memories to read and 1 to write, but vta.binary has 0 tensors to read that are no constants, and 2 to write, 1 of them scratch}}
+  // expected-error @+1 {{cl.enqueue_offload @g[0] is given 0 memories to read and 1 to write, but vta.binary has 0 non-constant tensors to read and 2 to write, 1 of them scratch}}
   cl.program @main(%y: memref<64xi8> {cl.name = "y"}) inputs 0 {
     cl.enqueue_offload @g[0] () -> (%y) : memref<64xi8>
     cl.return

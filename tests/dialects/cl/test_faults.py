@@ -123,11 +123,14 @@ def misaligned(plan: Plan) -> Iterator[Fault]:
 def past_the_end(plan: Plan) -> Iterator[Fault]:
     for number, value in enumerate(plan.values):
         if alone(plan, number) and value.end == plan.arena:
-            yield replace(plan, arena=plan.arena - 1), r"do not lie in an arena of"
+            yield replace(plan, arena=plan.arena - 1), r"exceed an arena of"
 
 
 def too_large(plan: Plan) -> Iterator[Fault]:
-    yield replace(plan, arena=TARGET.device.max_alloc_bytes + 1), r"allows a buffer 1048576; divide"
+    yield (
+        replace(plan, arena=TARGET.device.max_alloc_bytes + 1),
+        r"limits a buffer to 1048576; divide",
+    )
 
 
 def images(plan: Plan) -> Iterator[int]:
@@ -144,7 +147,10 @@ def pitch_misaligned(plan: Plan) -> Iterator[Fault]:
     for number in images(plan):
         pitch = plan.values[number].pitch or 0
         damaged = plan.with_value(number, pitch=pitch + PITCH // 2, offset=plan.free())
-        yield damaged, rf"the pitch of {name(number)}, {pitch + 32} bytes, is no multiple of the 64"
+        yield (
+            damaged,
+            rf"the pitch of {name(number)}, {pitch + 32} bytes, must be a multiple of the 64",
+        )
 
 
 def no_pitch(plan: Plan) -> Iterator[Fault]:
