@@ -1,15 +1,16 @@
 """The clml dialect: graphs that Qualcomm's CLML (`cl_qcom_ml_ops`) computes instead of kernels.
 
-A `clml.graph` is a list of commands on `!clml.tensor` values, one command for each operation of the
-API, and `clml.call` uses it among nn operations. The rules of a command are in one place, its
-`infer`; if CLML cannot compute something, the verifier's sentence says why.
+A `clml.graph` is a list of commands on `!clml.tensor` values, one command per operation of the API;
+`clml.call` uses it among nn operations. The rules of a command are in one place, its `infer`; if
+CLML cannot compute something, the verifier reports why.
 
-Most commands take the optimal layout, whose size in bytes only the device knows. Matrix products
-and softmax of maps take NCHW, functions of single elements any layout that all their tensors share.
-A graph takes and returns NCHW tensors, which are plain buffers; `clml.copy` changes a layout.
+Most commands require the optimal layout, whose size in bytes only the device knows. Matrix products
+and softmax of maps require NCHW; elementwise functions accept any layout shared by all their
+tensors. The inputs and outputs of a graph are NCHW tensors, which are plain buffers; `clml.copy`
+changes a layout.
 
 CLML also lists permute, transpose and fill among its operations. Their calls are not public, so
-this dialect lacks them.
+this dialect omits them.
 """
 
 from xdsl.ir import Dialect

@@ -12,7 +12,7 @@ from ..kinds import BinaryKind, PoolKind
 
 
 class Layout(StrEnum):
-    """The order of a tensor in memory: the device's own, or row-major in an order of axes."""
+    """The order of a tensor in memory: device-specific, or row-major in an order of axes."""
 
     OPTIMAL = "optimal"
     NCHW = "nchw"
@@ -28,7 +28,7 @@ class Usage(StrEnum):
 
 
 class Arithmetic(StrEnum):
-    """The element type of the tensors, and the type in which products are added up."""
+    """The element type of the tensors, and the accumulation type of products."""
 
     FP32 = "fp32"
     FP16 = "fp16"
@@ -44,7 +44,7 @@ ELEMENT_TYPES: dict[Arithmetic, Attribute] = {
 
 
 class ConvMode(StrEnum):
-    """The kind of a convolution: over all channels, over each channel alone, or transposed."""
+    """The kind of a convolution: over all channels, per channel, or transposed."""
 
     CONVOLUTION = "convolution"
     DEPTHWISE = "depthwise"
@@ -52,7 +52,7 @@ class ConvMode(StrEnum):
 
 
 class Activation(StrEnum):
-    """The activation functions."""
+    """An activation function."""
 
     RELU = "relu"
     RELU6 = "relu6"
@@ -61,7 +61,7 @@ class Activation(StrEnum):
 
 
 class PadMode(StrEnum):
-    """The source of padded elements: zeros, or a mirror on the border element or next to it."""
+    """The source of padded elements: zeros, or a reflection at or beside the border element."""
 
     CONSTANT = "constant"
     REFLECT = "reflect"

@@ -16,11 +16,11 @@ from .attributes import ELEMENT_TYPES, ArithmeticAttr, Layout
 from .types import MLTensorType, Shape, Usage, ml_tensor, sizes_text
 
 ANY_LAYOUT = (Layout.OPTIMAL, Layout.NCHW, Layout.NHWC)
-"""For commands that take any layout, as long as all their tensors have it."""
+"""For commands that accept any layout, if all their tensors have it."""
 
 
 class Unit(StrEnum):
-    """The kinds of commands whose multiply-adds take different times."""
+    """Kinds of commands with different throughput of multiply-adds."""
 
     CONVOLUTION = "convolution"
     DEPTHWISE = "depthwise"
@@ -28,19 +28,19 @@ class Unit(StrEnum):
 
 
 class MLOp(InferredOp, ABC):
-    """One command of a graph, which is one operation of the CLML API.
+    """A command of a graph: one operation of the CLML API.
 
-    A subclass declares operands, properties and one result, and implements `infer`, the only place
-    for its rules and the sizes of its result. A command may be built and verified outside of a
-    graph: the sentence of the VerifyException says why CLML does not compute it.
+    A subclass declares operands, properties and one result, and implements `infer`, the only
+    definition of its rules and of the sizes of its result. A command may be built and verified
+    outside a graph; the message of the VerifyException says why CLML cannot compute it.
     """
 
     REQUIRED_VERSION: ClassVar[int] = 1
-    """The first major version of the interface that has the operation."""
+    """The first major version of the interface with the operation."""
     LAYOUTS: ClassVar[tuple[Layout, ...]] = (Layout.OPTIMAL,)
     """The accepted layouts; all tensors of a command have the same one."""
     CONSTANT_TAIL: ClassVar[bool] = False
-    """Whether all operands but the first are parameters."""
+    """Whether all operands except the first are parameters."""
     ONE_IMAGE: ClassVar[bool] = True
     """Whether all tensors except parameters have a batch of 1."""
 
@@ -54,17 +54,17 @@ class MLOp(InferredOp, ABC):
 
     @property
     def unit(self) -> Unit:
-        """The kind of command that its multiply-adds take as long as."""
+        """Return the kind whose throughput its multiply-adds have."""
         return Unit.CONVOLUTION
 
     @property
     def multiply_adds(self) -> int:
-        """The number of its multiply-adds; 0 for commands that take as long as their memory."""
+        """Return the number of multiply-adds, or 0 for commands bound by memory."""
         return 0
 
     @classmethod
     def accepted_layouts(cls, x: Shape) -> tuple[Layout, ...]:
-        """The layouts that the command takes for an operand of these sizes, best first."""
+        """Return the layouts accepted for an operand of these sizes, best first."""
         del x
         return cls.LAYOUTS
 
@@ -73,9 +73,10 @@ class MLOp(InferredOp, ABC):
     def infer(
         cls, operand_types: Sequence[MLTensorType], properties: Properties, asked: Shape
     ) -> Shape:
-        """The sizes of the result. Raises VerifyException, one sentence, if CLML cannot compute it.
+        """Return the sizes of the result.
 
-        `asked` are the sizes of the stated result type; a few operations are free to choose theirs.
+        Raises VerifyException, one sentence, if CLML cannot compute it. `asked` are the sizes of
+        the stated result type; a few operations can produce any.
         """
 
     def verify_(self) -> None:
@@ -83,7 +84,7 @@ class MLOp(InferredOp, ABC):
         (result,) = (ml_tensor(value) for value in self.results)
         _require_one_element_type([*operands, result])
         if result.usage is Usage.PARAMETER:
-            raise VerifyException("a command computes its result, so that is no parameter")
+            raise VerifyException("the result of a command must not be a parameter")
         if self.CONSTANT_TAIL:
             _require_parameters(operands[1:])
         if self.ONE_IMAGE:
@@ -102,28 +103,28 @@ class MLOp(InferredOp, ABC):
         for layout in layouts:
             require(
                 layout in accepted,
-                f"the layout is {' or '.join(accepted)}, not {layout}: put clml.copy between",
+                f"the layout must be {' or '.join(accepted)}, not {layout}: insert clml.copy",
             )
         for layout in layouts:
             require(
                 layout is result.layout,
-                f"all tensors have one layout, not {layout} and {result.layout}: "
-                "put clml.copy between",
+                f"all tensors must have the same layout, not {layout} and {result.layout}: "
+                "insert clml.copy",
             )
 
     def _size_hint(self) -> str:
-        """A clause that explains the sizes, appended to the sentence about wrong ones."""
+        """Return a clause about the sizes to append to the message about wrong ones."""
         return ""
 
 
 class ArithmeticOp(MLOp, ABC):
-    """A command with an arithmetic: its own `arithmetic`, else that of its graph."""
+    """A command with an arithmetic: its `arithmetic` property, or by default its graph's."""
 
     arithmetic = opt_prop_def(ArithmeticAttr)
 
     @property
     def adds_up(self) -> bool:
-        """Whether the arithmetic changes the result, since more than one operation rounds."""
+        """Return whether the arithmetic affects the result: more than one operation rounds."""
         return False
 
     def verify_(self) -> None:
@@ -133,7 +134,7 @@ class ArithmeticOp(MLOp, ABC):
         mode, element_type = self.arithmetic.data, ml_tensor(self.results[0]).element_type
         if ELEMENT_TYPES[mode] != element_type:
             raise VerifyException(
-                f"arithmetic {mode} is that of {ELEMENT_TYPES[mode]}, but the tensors are of "
+                f"arithmetic {mode} requires {ELEMENT_TYPES[mode]}, but the tensors are "
                 f"{element_type}"
             )
 
@@ -143,7 +144,7 @@ def _require_one_element_type(types: Sequence[MLTensorType]) -> None:
     for type_ in types:
         if type_.element_type != first:
             raise VerifyException(
-                f"all tensors have one element type, not {first} and {type_.element_type}"
+                f"all tensors must have the same element type, not {first} and {type_.element_type}"
             )
 
 
@@ -152,7 +153,7 @@ def _require_one_image(types: Sequence[MLTensorType]) -> None:
         batch = type_.get_shape()[0]
         if type_.usage is not Usage.PARAMETER and batch != 1:
             raise VerifyException(
-                f"CLML takes a batch of 1, but {sizes_text(type_.get_shape())} has one of {batch}"
+                f"CLML requires a batch of 1, but {sizes_text(type_.get_shape())} has {batch}"
             )
 
 
@@ -160,29 +161,29 @@ def _require_parameters(types: Sequence[MLTensorType]) -> None:
     for type_ in types:
         if type_.usage is not Usage.PARAMETER:
             raise VerifyException(
-                "weights, biases and statistics are constants, but the one of sizes "
+                "weights, biases and statistics must be constants, but the one of sizes "
                 f"{sizes_text(type_.get_shape())} is computed"
             )
 
 
 def require_vectors(types: Sequence[MLTensorType], channels: int) -> None:
-    """Refuse biases and statistics that do not have one value for each channel."""
+    """Raise VerifyException for biases and statistics without one value per channel."""
     for type_ in types:
         if type_.get_shape() != (1, channels, 1, 1):
             raise VerifyException(
-                f"a value for each of {channels} channels has the sizes 1x{channels}x1x1, "
+                f"a value for each of {channels} channels must have the sizes 1x{channels}x1x1, "
                 f"not {sizes_text(type_.get_shape())}"
             )
 
 
 def require_pads(pads: Sequence[int]) -> None:
-    """Refuse pads other than four amounts: top, left, bottom, right."""
-    require(len(pads) == 4, f"pads are top, left, bottom and right, not {len(pads)} values")
+    """Raise VerifyException unless pads are four amounts: top, left, bottom, right."""
+    require(len(pads) == 4, f"pads must be top, left, bottom and right, not {len(pads)} values")
     require(min(pads) >= 0, f"pads must be at least 0, not {list(pads)}")
 
 
 def require_pairs(**arrays: Sequence[int]) -> None:
-    """Refuse properties other than two positive integers, for H and W."""
+    """Raise VerifyException unless properties are two positive integers, for H and W."""
     for name, array in arrays.items():
-        require(len(array) == 2, f"{name} has two values, for H and W, not {len(array)}")
+        require(len(array) == 2, f"{name} must have two values, for H and W, not {len(array)}")
         require(min(array) >= 1, f"{name} must be positive, not {list(array)}")

@@ -1,4 +1,4 @@
-"""Convolutions, alone and fused with batch normalisations and activations after them."""
+"""Convolutions, alone and fused with a following batch normalisation and activation."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ from .normalization import EPSILON_VERSION, require_epsilon
 from .types import MLTensorType, Shape, ml_tensor, sizes_text
 
 ACTIVATION_FORMAT = "$activation " + FORMAT
-"""The text form of commands that have an activation."""
+"""Assembly format of commands with an activation."""
 
 
 def convolution_properties(
     mode: ConvMode | str, strides: Sequence[int], dilations: Sequence[int], pads: Sequence[int]
 ) -> dict[str, Attribute]:
-    """The properties that all convolutions have."""
+    """Return the properties common to all convolutions."""
     return {
         "mode": ConvModeAttr(ConvMode(mode)),
         "strides": int_array(strides),
@@ -35,27 +35,29 @@ def convolution_properties(
 
 
 def _output_channels(mode: ConvMode, x: Shape, w: Shape) -> int:
-    """The channels of the result; refuses a weight that does not fit."""
+    """Return the channels of the result; raise VerifyException if the weight does not match."""
     if mode is ConvMode.DEPTHWISE:
         require(
             w[:2] == (1, x[1]),
-            f"a depthwise weight for {x[1]} channels has the sizes 1x{x[1]}x{w[2]}x{w[3]}, not "
-            f"{sizes_text(w)}: CLML has one filter for each channel and no other groups",
+            f"a depthwise weight for {x[1]} channels must have the sizes "
+            f"1x{x[1]}x{w[2]}x{w[3]}, not "
+            f"{sizes_text(w)}: CLML has one filter per channel and no other groups",
         )
         return x[1]
     require(
         w[1] == x[1],
-        f"the weight {sizes_text(w)} takes {w[1]} channels, but the input has {x[1]}: CLML has no "
+        f"the weight {sizes_text(w)} has {w[1]} channels but the input has {x[1]}: CLML "
+        "supports no "
         "groups other than depthwise ones",
     )
     return w[0]
 
 
 def _size(mode: ConvMode, n: int, kernel: int, stride: int, dilation: int, pad: int) -> int:
-    """The size of the result in one dimension; `pad` is the sum of both ends."""
+    """Return the size of the result in one dimension; `pad` is the sum of both ends."""
     if mode is ConvMode.TRANSPOSE:
         size = spread(n, kernel, stride, dilation) - pad
-        require(size >= 1, f"pads of {pad} leave nothing of a result of {size + pad}")
+        require(size >= 1, f"pads of {pad} crop a result of {size + pad} to nothing")
         return size
     size, span = positions(n + pad, kernel, stride, dilation), extent(kernel, dilation)
     require(size >= 1, f"a filter over {span} does not fit into a padded size of {n + pad}")
@@ -63,10 +65,10 @@ def _size(mode: ConvMode, n: int, kernel: int, stride: int, dilation: int, pad: 
 
 
 class Convolution(ArithmeticOp, ABC):
-    """The base of all convolutions: x, a weight, and a bias of one value for each result channel.
+    """The base of all convolutions: x, a weight, and a bias with one value per result channel.
 
-    The weight has the sizes O x I x kh x kw, with mode `depthwise` 1 x C x kh x kw. `pads` are top,
-    left, bottom, right; `strides` and `dilations` are those of H, then W.
+    The weight has the sizes O x I x kh x kw, in mode `depthwise` 1 x C x kh x kw. `pads` are top,
+    left, bottom, right; `strides` and `dilations` are for H, then W.
     """
 
     x = operand_def(MLTensorType)
@@ -91,7 +93,7 @@ class Convolution(ArithmeticOp, ABC):
 
     @property
     def multiply_adds(self) -> int:
-        """Each tap of each filter, once per position of the result (transposed: of the input)."""
+        """Return the filter taps times the positions of the result (transposed: of the input)."""
         is_transposed = self.mode.data is ConvMode.TRANSPOSE
         _, _, h, w = ml_tensor(self.x if is_transposed else self.result).get_shape()
         return prod(ml_tensor(self.w).get_shape()) * h * w
@@ -112,7 +114,7 @@ class Convolution(ArithmeticOp, ABC):
             or w[2:] != (3, 3)
             or dilations == (1, 1)
             or function is Activation.RELU6,
-            "CLML computes a depthwise convolution of 3x3 with dilations only with relu6 behind it",
+            "CLML computes a dilated depthwise 3x3 convolution only with relu6 fused",
         )
         require_vectors(operand_types[2:], channels)
         h, w_ = (
@@ -131,7 +133,7 @@ def _fused_function(properties: Properties) -> Activation | None:
     function = cast(ActivationAttr, properties["activation"]).data
     require(
         function in (Activation.RELU, Activation.RELU6),
-        f"CLML fuses relu or relu6 with a convolution, not {function}",
+        f"CLML can fuse relu or relu6 with a convolution, not {function}",
     )
     return function
 
@@ -161,7 +163,7 @@ class ConvOp(Convolution):
 
 @irdl_op_definition
 class ConvActivationOp(Convolution):
-    """Convolution, then relu or relu6."""
+    """Convolution followed by relu or relu6."""
 
     name = "clml.conv_activation"
     activation = prop_def(ActivationAttr)
@@ -186,9 +188,9 @@ class ConvActivationOp(Convolution):
 
 
 class ConvolutionBatchNorm(Convolution, ABC):
-    """The base of convolutions that are fused with a batch normalisation."""
+    """The base of convolutions fused with a batch normalisation."""
 
-    # Stated again: xDSL puts the operands of a class before those of its bases.
+    # Redeclared because xDSL orders the operands of a class before those of its bases.
     x = operand_def(MLTensorType)
     w = operand_def(MLTensorType)
     b = opt_operand_def(MLTensorType)

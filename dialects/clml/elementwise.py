@@ -1,4 +1,4 @@
-"""Functions of single elements."""
+"""Elementwise functions."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from .base import ANY_LAYOUT, ArithmeticOp
 from .types import MLTensorType, Shape, sizes_text
 
 _BINARY = tuple(map(BinaryKind, "add sub mul div min max".split()))
-"""The functions of two tensors that CLML has."""
+"""The functions of two tensors that CLML provides."""
 
 
 @irdl_op_definition
 class ActivationOp(ArithmeticOp):
-    """An activation function of each element."""
+    """An elementwise activation function."""
 
     name = "clml.activation"
     x = operand_def(MLTensorType)
@@ -77,12 +77,14 @@ class BinaryOp(ArithmeticOp):
     def verify_(self) -> None:
         super().verify_()
         if self.a is self.b:
-            raise VerifyException("CLML takes two different tensors, but both operands are one")
+            raise VerifyException(
+                "CLML requires two different tensors, but both operands are the same"
+            )
 
 
 @irdl_op_definition
 class ClipOp(ArithmeticOp):
-    """Each element, but at least `minimum` and at most `maximum`."""
+    """Each element clamped to the range from `minimum` to `maximum`."""
 
     name = "clml.clip"
     x = operand_def(MLTensorType)
@@ -103,5 +105,5 @@ class ClipOp(ArithmeticOp):
         cls, operand_types: Sequence[MLTensorType], properties: Properties, asked: Shape
     ) -> Shape:
         minimum, maximum = (number(properties[name]) for name in ("minimum", "maximum"))
-        require(minimum <= maximum, f"no number is at least {minimum} and at most {maximum}")
+        require(minimum <= maximum, f"minimum {minimum} must not exceed maximum {maximum}")
         return operand_types[0].get_shape()

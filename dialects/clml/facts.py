@@ -40,7 +40,7 @@ class CLMLFacts(AcceleratorFacts):
         require_positive(facts, *_SPEEDS)
         require_from_zero(facts, "clml_launch_microseconds")
         if not 0 <= self.clml_version <= NEWEST:
-            raise ValueError(f"clml_version is 0 to {NEWEST}, not {self.clml_version}")
+            raise ValueError(f"clml_version must be 0 to {NEWEST}, not {self.clml_version}")
 
 
 _SPEEDS = (

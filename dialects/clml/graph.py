@@ -1,4 +1,4 @@
-"""`clml.graph`, its constants and its end, and `clml.call`."""
+"""`clml.graph`, its constants and terminator, and `clml.call`."""
 
 from __future__ import annotations
 
@@ -34,11 +34,11 @@ VERSIONS = range(1, 6)
 
 @irdl_op_definition
 class ConstantOp(IRDLOperation):
-    """A tensor that holds the array `key` of the weights store; it is uploaded once.
+    """A tensor with the array `key` of the weights store, uploaded once.
 
     `clml.constant "w_0123456789abcdef" : !clml.tensor<32x3x3x3xf32, optimal, parameter>`
 
-    The array has as many elements, of the same type, in the order n, c, h, w.
+    The array has the same number and type of elements, in the order n, c, h, w.
     """
 
     name = "clml.constant"
@@ -53,12 +53,12 @@ class ConstantOp(IRDLOperation):
     def verify_(self) -> None:
         usage = ml_tensor(self.result).usage
         if usage is not Usage.PARAMETER:
-            raise VerifyException(f"the usage of a constant is parameter, not {usage}")
+            raise VerifyException(f"the usage of a constant must be parameter, not {usage}")
 
 
 @irdl_op_definition
 class ReturnOp(IRDLOperation):
-    """The end of a graph: the tensors that it returns."""
+    """The terminator of a graph, with the tensors that it returns."""
 
     name = "clml.return"
     values = var_operand_def(MLTensorType)
@@ -71,13 +71,14 @@ class ReturnOp(IRDLOperation):
 
 @irdl_op_definition
 class GraphOp(OffloadGraphOp):
-    """The commands of a part of a model that CLML computes, in their order on the queue.
+    """The commands of a part of a model that CLML computes, in queue order.
 
     `clml.graph @g(%x : T) -> T version 3 arithmetic fp32 { … }`
 
-    `version` is the oldest major version of the interface that can run it, `arithmetic` that of
-    commands without their own. All tensors have one element type. A graph takes and returns tensors
-    in NCHW, which are plain buffers of the caller. It returns results of commands, each once.
+    `version` is the oldest major version of the interface that can run it, `arithmetic` the default
+    for its commands. All tensors have the same element type. The inputs and outputs are tensors in
+    NCHW, which are plain buffers of the caller. Each output is the result of a command and returned
+    once.
     """
 
     name = "clml.graph"
@@ -99,32 +100,32 @@ class GraphOp(OffloadGraphOp):
 
     @property
     def version(self) -> int:
-        """The oldest major version of the interface that can run the graph."""
+        """Return the oldest major version of the interface that can run the graph."""
         return self.version_attr.value.data
 
     @property
     def arithmetic_mode(self) -> Arithmetic:
-        """The arithmetic of commands without their own."""
+        """Return the default arithmetic of the commands."""
         return self.arithmetic.data
 
     def arithmetic_of(self, command: Operation) -> Arithmetic:
-        """The arithmetic of one of the commands."""
-        own = command.arithmetic if isinstance(command, ArithmeticOp) else None
-        return self.arithmetic_mode if own is None else own.data
+        """Return the arithmetic of a command."""
+        override = command.arithmetic if isinstance(command, ArithmeticOp) else None
+        return self.arithmetic_mode if override is None else override.data
 
     @property
     def commands(self) -> list[Operation]:
-        """The commands in their order; a command's number is its index here."""
+        """Return the commands in order; the index in this list is a command's number."""
         return [op for op in self.body.block.ops if isinstance(op, MLOp)]
 
     @property
     def inputs(self) -> tuple[BlockArgument, ...]:
-        """The tensors that the graph takes."""
+        """Return the input tensors of the graph."""
         return tuple(self.body.block.args)
 
     @property
     def outputs(self) -> tuple[SSAValue, ...]:
-        """The tensors that the graph returns."""
+        """Return the output tensors of the graph."""
         last = self.body.block.last_op
         return tuple(last.values) if isinstance(last, ReturnOp) else ()
 
@@ -137,7 +138,7 @@ class GraphOp(OffloadGraphOp):
         return Tensors(tuple(reads), tuple(command.results))
 
     def memory_type(self, tensor: SSAValue) -> MemRefType:
-        """The bytes of an optimal tensor, else a dense buffer of its shape."""
+        """Return a row of bytes for an optimal tensor, else a dense buffer of its shape."""
         type_ = ml_tensor(tensor)
         if type_.layout is Layout.OPTIMAL:
             return MemRefType(i8, [type_.planned_bytes])
@@ -150,7 +151,7 @@ class GraphOp(OffloadGraphOp):
 
     @property
     def constants(self) -> list[ConstantOp]:
-        """Its constants."""
+        """Return the constants of the graph."""
         return [op for op in self.body.block.ops if isinstance(op, ConstantOp)]
 
     @property
@@ -159,7 +160,7 @@ class GraphOp(OffloadGraphOp):
 
     @property
     def constant_bytes(self) -> int:
-        """An optimal tensor counts with its `planned_bytes`: only the device knows its size."""
+        """Return the bytes of the constants; optimal tensors count with their `planned_bytes`."""
         return sum(op.result.type.planned_bytes for op in self.constants)
 
     def work(self, command: Operation) -> CommandWork:
@@ -170,10 +171,10 @@ class GraphOp(OffloadGraphOp):
     def verify_(self) -> None:
         if self.version not in VERSIONS:
             raise VerifyException(
-                f"CLML has the versions {VERSIONS[0]} to {VERSIONS[-1]}, not {self.version}"
+                f"the version must be {VERSIONS[0]} to {VERSIONS[-1]}, not {self.version}"
             )
         if not isinstance(self.body.block.last_op, ReturnOp):
-            raise VerifyException("a graph ends with clml.return")
+            raise VerifyException("a graph must end with clml.return")
         for op in self.body.block.ops:
             self._verify_op(op)
         self._verify_element_types()
@@ -182,10 +183,10 @@ class GraphOp(OffloadGraphOp):
 
     def _verify_op(self, op: Operation) -> None:
         if not isinstance(op, MLOp | ConstantOp | ReturnOp):
-            raise VerifyException(f"{op.name} is no operation of CLML")
+            raise VerifyException(f"{op.name} is not an operation of CLML")
         if isinstance(op, MLOp) and op.REQUIRED_VERSION > self.version:
             raise VerifyException(
-                f"{op.name} needs version {op.REQUIRED_VERSION} of CLML, but the graph is for "
+                f"{op.name} requires version {op.REQUIRED_VERSION} of CLML, but the graph is for "
                 f"version {self.version}"
             )
 
@@ -194,22 +195,24 @@ class GraphOp(OffloadGraphOp):
         results = [result for op in self.body.block.ops for result in op.results]
         for value in (*self.body.block.args, *results):
             if not isinstance(value.type, MLTensorType):
-                raise VerifyException(f"the values of a graph are CLML tensors, not {value.type}")
+                raise VerifyException(
+                    f"the values of a graph must be CLML tensors, not {value.type}"
+                )
             if value.type.element_type != expected:
                 raise VerifyException(
-                    f"arithmetic {self.arithmetic_mode} is that of {expected}, but the graph has "
+                    f"arithmetic {self.arithmetic_mode} requires {expected}, but the graph has "
                     f"a tensor of {value.type.element_type}"
                 )
 
     def _verify_packings(self) -> None:
-        """Refuse optimal tensors that only copies use: operations on it decide one's size."""
+        """Reject optimal tensors used only by copies: the device derives sizes from operations."""
         for op in self.body.block.ops:
             if not isinstance(op, CopyOp) or ml_tensor(op.result).layout is not Layout.OPTIMAL:
                 continue
             if all(isinstance(use.operation, CopyOp) for use in op.result.uses):
                 raise VerifyException(
-                    "clml.copy makes an optimal tensor that no operation but copies uses, so its "
-                    "size is unknown: leave it out"
+                    "clml.copy creates an optimal tensor that only copies use, so its "
+                    "size is unknown: remove it"
                 )
 
     def _verify_boundary(self) -> None:
@@ -217,17 +220,17 @@ class GraphOp(OffloadGraphOp):
             type_ = ml_tensor(value)
             if type_.layout is not Layout.NCHW:
                 raise VerifyException(
-                    f"a graph takes and returns tensors in the layout nchw, not {type_.layout}: "
-                    "put clml.copy between"
+                    f"inputs and outputs of a graph must have the layout nchw, not {type_.layout}: "
+                    "insert clml.copy"
                 )
             if type_.usage is Usage.PARAMETER:
-                raise VerifyException("a graph takes and returns no parameters")
+                raise VerifyException("inputs and outputs of a graph must not be parameters")
         if not self.outputs:
-            raise VerifyException("a graph returns at least one tensor")
+            raise VerifyException("a graph must return at least one tensor")
         if any(not isinstance(value.owner, MLOp) for value in self.outputs):
-            raise VerifyException("a graph returns results of its commands only")
+            raise VerifyException("a graph must return results of its commands")
         if len(set(self.outputs)) < len(self.outputs):
-            raise VerifyException("a graph returns no tensor twice")
+            raise VerifyException("a graph must not return a tensor twice")
 
     @classmethod
     def parse(cls, parser: Parser) -> GraphOp:
@@ -249,7 +252,7 @@ class GraphOp(OffloadGraphOp):
         op = cls(name, version, arithmetic, parser.parse_region(args))
         op.attributes |= {} if attributes is None else attributes.data
         if [value.type for value in op.outputs] != types:
-            parser.raise_error("the graph returns values of other types", start, end)
+            parser.raise_error("the returned values have other types", start, end)
         return op
 
     def print(self, printer: Printer) -> None:
@@ -276,7 +279,8 @@ class CallOp(OffloadCallOp):
 
     `%y = clml.call @clml_0(%x) : (tensor<1x3x8x8xf32>) -> tensor<1x1000xf32>`
 
-    Operands and results are plain tensors with the elements of the graph's; shapes may differ.
+    Operands and results are plain tensors with the elements of the graph's tensors; shapes may
+    differ.
     """
 
     name = "clml.call"

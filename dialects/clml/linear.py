@@ -66,11 +66,11 @@ class FullyConnectedOp(ArithmeticOp):
         n, k = (w[2], w[3]) if transposed else (w[3], w[2])
         require(
             x[2:] == (1, 1),
-            f"a fully connected layer takes a vector 1xKx1x1, not {sizes_text(x)}: reshape it",
+            f"a fully connected layer requires a vector 1xKx1x1, not {sizes_text(x)}: reshape it",
         )
         require(
             w[:2] == (1, 1) and k == x[1],
-            f"the weight for a vector of {x[1]} has the sizes "
+            f"the weight for a vector of {x[1]} must have the sizes "
             f"{f'1x1xNx{x[1]}' if transposed else f'1x1x{x[1]}xN'}, not {sizes_text(w)}",
         )
         require_vectors(operand_types[2:], n)
@@ -81,9 +81,9 @@ class FullyConnectedOp(ArithmeticOp):
 class GemmOp(ArithmeticOp):
     """The matrix product of a and b: `m x k` by `k x n`.
 
-    The tensors are row-major matrices in the NCHW layout: a is `m x k x 1 x 1` (`transpose_a`:
-    `k x m x 1 x 1`), b is `1 x 1 x k x n` (`transpose_b`: `1 x 1 x n x k`), and the result is
-    `m x n x 1 x 1`.
+    The tensors are row-major matrices in the NCHW layout: a is `m x k x 1 x 1` (`transpose_a`: `k x
+    m x 1 x 1`), b is `1 x 1 x k x n` (`transpose_b`: `1 x 1 x n x k`), and the result is `m x n x 1
+    x 1`.
     """
 
     name = "clml.gemm"
@@ -147,7 +147,7 @@ class GemmOp(ArithmeticOp):
         for name, type_, sizes in zip("ab", operand_types, (a, b), strict=True):
             require(
                 type_.get_shape() == sizes,
-                f"{name} has the sizes {sizes_text(sizes)} for m = {m}, n = {n}, k = {k}, "
+                f"{name} must have the sizes {sizes_text(sizes)} for m = {m}, n = {n}, k = {k}, "
                 f"not {sizes_text(type_.get_shape())}",
             )
         return m, n, 1, 1

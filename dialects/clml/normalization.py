@@ -16,11 +16,11 @@ from .base import ArithmeticOp, require_vectors
 from .types import MLTensorType, Shape
 
 EPSILON_VERSION = 3
-"""The first version in which a batch normalisation takes an epsilon."""
+"""The first version in which a batch normalisation has an epsilon."""
 
 
 def require_epsilon(properties: Properties) -> None:
-    """Refuse an epsilon that no batch normalisation has."""
+    """Raise VerifyException unless epsilon is finite and not negative."""
     epsilon = number(properties["epsilon"])
     require(isfinite(epsilon) and epsilon >= 0, f"epsilon must be at least 0, not {epsilon}")
 
@@ -74,7 +74,7 @@ class BatchNormOp(ArithmeticOp):
 class SoftmaxOp(ArithmeticOp):
     """exp(x) / sum(exp(x)) over the channels at each n, h, w.
 
-    Tensors of one position (h = w = 1) are in the optimal layout, others in NCHW.
+    Tensors of one position (h = w = 1) have the optimal layout, others NCHW.
     """
 
     name = "clml.softmax"

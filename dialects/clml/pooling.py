@@ -1,4 +1,4 @@
-"""Pooling windows."""
+"""Pooling over windows."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from .types import MLTensorType, Shape, ml_tensor
 class PoolOp(ArithmeticOp):
     """The maximum or average of each window; an average counts only elements of x.
 
-    `pads` are top, left, bottom, right; `kernel` and `strides` are those of H, then W. Windows have
-    no dilation, and there are none that reach beyond the padding (ONNX's ceil_mode).
+    `pads` are top, left, bottom, right; `kernel` and `strides` are for H, then W. Windows have no
+    dilation, and none extends beyond the padding (ONNX's ceil_mode).
     """
 
     name = "clml.pool"
@@ -74,7 +74,8 @@ class PoolOp(ArithmeticOp):
         n, c, *plane = operand_types[0].get_shape()
         kind = cast(PoolKindAttr, properties["kind"]).data
         require(
-            kind in (PoolKind.MAX, PoolKind.AVERAGE), f"CLML pools maxima and averages, not {kind}"
+            kind in (PoolKind.MAX, PoolKind.AVERAGE),
+            f"CLML supports max and average pooling, not {kind}",
         )
         kernel, strides, pads = (ints(properties[k]) for k in ("kernel", "strides", "pads"))
         require_pairs(kernel=kernel, strides=strides)
@@ -84,8 +85,7 @@ class PoolOp(ArithmeticOp):
             before, after = pads[i], pads[i + 2]
             require(
                 max(before, after) < kernel[i],
-                f"pads of {before} and {after} make a window of {kernel[i]} with nothing but "
-                "padding",
+                f"pads of {before} and {after} allow a window of {kernel[i]} with only padding",
             )
             padded = size + before + after
             sizes.append(positions(padded, kernel[i], strides[i]))
@@ -96,4 +96,4 @@ class PoolOp(ArithmeticOp):
         return n, c, sizes[0], sizes[1]
 
     def _size_hint(self) -> str:
-        return ": CLML pools whole windows, it has no ceil_mode"
+        return ": CLML has no ceil_mode"

@@ -16,10 +16,10 @@ from .types import MLTensorType, Shape, sizes_text
 
 @irdl_op_definition
 class ResizeBilinearOp(ArithmeticOp):
-    """Interpolates the plane to the result's h and w.
+    """Interpolates the plane to h and w of the result.
 
-    Element i of m in the result lies at i * (n - 1) / (m - 1) of n elements with `align_corners`,
-    else at i * n / m (ONNX: asymmetric). CLML has no half-pixel centres here.
+    Element i of m in the result is at i * (n - 1) / (m - 1) of n elements with `align_corners`,
+    else at i * n / m (ONNX: asymmetric). CLML does not support half-pixel centres.
     """
 
     name = "clml.resize_bilinear"
@@ -42,6 +42,7 @@ class ResizeBilinearOp(ArithmeticOp):
         n, c, _, _ = operand_types[0].get_shape()
         require(
             not is_true(properties["align_corners"]) or min(asked[2:]) > 1,
-            f"align_corners takes a plane of two corners, but the result has {sizes_text(asked)}",
+            "align_corners requires at least two rows and columns, but the result is "
+            f"{sizes_text(asked)}",
         )
         return n, c, asked[2], asked[3]

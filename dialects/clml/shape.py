@@ -21,8 +21,8 @@ from .types import MLTensorType, Shape, ml_tensor, sizes_text
 class PadOp(ArithmeticOp):
     """Pads H and W by top, left, bottom, right with zeros, or with x mirrored.
 
-    `reflect` mirrors on the border element; `symmetric` mirrors next to it and so repeats it. CLML
-    pads optimal tensors only, so an input of the graph needs a `clml.copy` first.
+    `reflect` mirrors at the border element; `symmetric` mirrors beside it and so repeats it. CLML
+    pads only optimal tensors, so an input of the graph needs a `clml.copy` first.
     """
 
     name = "clml.pad"
@@ -57,14 +57,14 @@ class PadOp(ArithmeticOp):
                 limit = size - 1 if mode is PadMode.REFLECT else size
                 require(
                     most <= limit,
-                    f"{mode} of a size of {size} mirrors {limit} elements, not {most}",
+                    f"{mode} padding of {size} elements must be at most {limit}, not {most}",
                 )
         return n, c, h + top + bottom, w + left + right
 
 
 @irdl_op_definition
 class ReshapeOp(MLOp):
-    """The same elements, in the order n, c, h, w, under other sizes."""
+    """The same elements, in the order n, c, h, w, with other sizes."""
 
     name = "clml.reshape"
     x = operand_def(MLTensorType)
@@ -83,7 +83,7 @@ class ReshapeOp(MLOp):
         x = operand_types[0].get_shape()
         require(
             prod(x) == prod(asked),
-            f"a reshape keeps the number of elements, but {sizes_text(x)} has {prod(x)} and "
+            f"a reshape must keep the number of elements, but {sizes_text(x)} has {prod(x)} and "
             f"{sizes_text(asked)} has {prod(asked)}",
         )
         return asked
@@ -91,7 +91,7 @@ class ReshapeOp(MLOp):
 
 @irdl_op_definition
 class ConcatOp(ArithmeticOp):
-    """The inputs, concatenated along the channels."""
+    """The inputs concatenated along the channels."""
 
     name = "clml.concat"
     inputs = var_operand_def(MLTensorType)
@@ -106,7 +106,9 @@ class ConcatOp(ArithmeticOp):
         cls, operand_types: Sequence[MLTensorType], properties: Properties, asked: Shape
     ) -> Shape:
         shapes = [type_.get_shape() for type_ in operand_types]
-        require(len(shapes) >= 2, f"a concatenation has two inputs or more, not {len(shapes)}")
+        require(
+            len(shapes) >= 2, f"a concatenation must have two inputs or more, not {len(shapes)}"
+        )
         n, _, h, w = shapes[0]
         for shape in shapes[1:]:
             require(
@@ -163,4 +165,6 @@ class CopyOp(MLOp):
 
     def _verify_layouts(self, operands: Sequence[MLTensorType], result: MLTensorType) -> None:
         if ml_tensor(self.x).layout is result.layout:
-            raise VerifyException(f"both sides of a copy are {result.layout}, it changes nothing")
+            raise VerifyException(
+                f"a copy must change the layout, but both sides are {result.layout}"
+            )

@@ -29,12 +29,12 @@ MAX_SIZE = 32768
 """The largest size of a tensor in any dimension."""
 
 _ROW_BYTES = 64
-"""The alignment in bytes that we assume for rows of a tensor in the optimal layout."""
+"""Assumed alignment in bytes of the rows of a tensor in the optimal layout."""
 
 
 @irdl_attr_definition
 class MLTensorType(ParametrizedAttribute, TypeAttribute, ShapedType):
-    """`!clml.tensor<1x64x56x56xf32, optimal>`, followed by the usage if that is not cnn.
+    """`!clml.tensor<1x64x56x56xf32, optimal>`, followed by the usage unless it is cnn.
 
     The four sizes are n, c, h, w in every layout. `!clml.tensor<32x3x3x3xf32, optimal, parameter>`
     is a constant.
@@ -63,30 +63,30 @@ class MLTensorType(ParametrizedAttribute, TypeAttribute, ShapedType):
 
     @property
     def layout(self) -> Layout:
-        """The order of the elements in memory."""
+        """Return the order of the elements in memory."""
         return self.layout_attr.data
 
     @property
     def usage(self) -> Usage:
-        """The use of the tensor."""
+        """Return the use of the tensor."""
         return self.usage_attr.data
 
     @property
     def element_bytes(self) -> int:
-        """Bytes of one element."""
+        """Return the bytes of one element."""
         return 2 if isinstance(self.element_type, Float16Type) else 4
 
     @property
     def bytes(self) -> int:
-        """The bytes of its elements."""
+        """Return the bytes of its elements."""
         return prod(self.get_shape()) * self.element_bytes
 
     @property
     def planned_bytes(self) -> int:
-        """The bytes to plan for: exact in row-major layouts, else an estimate.
+        """Return the bytes to plan for: exact for row-major layouts, else an estimate.
 
         Only the device knows the size of the optimal layout. The estimate assumes blocks of four
-        channels whose rows are padded to 64 bytes.
+        channels with rows padded to 64 bytes.
         """
         n, c, h, w = self.get_shape()
         if self.layout is not Layout.OPTIMAL:
@@ -107,12 +107,14 @@ class MLTensorType(ParametrizedAttribute, TypeAttribute, ShapedType):
     def verify(self) -> None:
         sizes = [size.data for size in self.sizes]
         if len(sizes) != 4:
-            raise VerifyException(f"a CLML tensor has four sizes n, c, h, w, not {len(sizes)}")
+            raise VerifyException(
+                f"a CLML tensor must have four sizes n, c, h, w, not {len(sizes)}"
+            )
         if not isinstance(self.element_type, Float16Type | Float32Type):
-            raise VerifyException(f"CLML computes with f32 and f16, not with {self.element_type}")
+            raise VerifyException(f"CLML supports f32 and f16, not {self.element_type}")
         if min(sizes) < 1 or max(sizes) > MAX_SIZE:
             text = "x".join("?" if size == DYNAMIC_INDEX else str(size) for size in sizes)
-            raise VerifyException(f"the sizes of a CLML tensor are 1 to {MAX_SIZE}, not {text}")
+            raise VerifyException(f"the sizes of a CLML tensor must be 1 to {MAX_SIZE}, not {text}")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -136,10 +138,10 @@ class MLTensorType(ParametrizedAttribute, TypeAttribute, ShapedType):
 
 
 def ml_tensor(value: SSAValue) -> MLTensorType:
-    """The type of a value that a verified operation of this dialect uses or defines."""
+    """Return the CLML tensor type of a value of a verified operation of this dialect."""
     return cast(MLTensorType, value.type)
 
 
 def sizes_text(shape: Sequence[int]) -> str:
-    """`1x64x56x56`."""
+    """Return the sizes as `1x64x56x56`."""
     return "x".join(map(str, shape))

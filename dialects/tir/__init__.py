@@ -1,4 +1,4 @@
-"""tir: kernels as loop nests over buffers with storage scopes; all OpenCL C comes from here."""
+"""The tir dialect: kernels as loop nests over buffers with storage scopes, printed as OpenCL C."""
 
 from __future__ import annotations
 

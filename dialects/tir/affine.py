@@ -1,9 +1,9 @@
-"""Range-aware arithmetic on index expressions.
+"""Range-aware simplification of index expressions.
 
 Reshapes, packed layouts and tiled loops produce sums with `floordiv` and `mod` by constants. Most
-of them fold away if the extents of the dimensions are known: `(i * 8 + j) floordiv 8` is `i` if `j`
-is less than 8. The rules are the usual identities of Euclidean division; a comment states each of
-them in the code.
+of them fold if the extents of the dimensions are known: `(i * 8 + j) floordiv 8` is `i` if `j` is
+less than 8. The rules are the usual identities of Euclidean division; a comment states each one
+in the code.
 """
 
 from __future__ import annotations
@@ -27,18 +27,18 @@ _Kind = AffineBinaryOpKind
 
 
 def simplify(expr: AffineExpr, extents: Extents) -> AffineExpr:
-    """The same value for all dimensions within `extents`, with as few divisions as rules find."""
+    """Return an expression with fewer divisions that is equal for dimensions in `extents`."""
     return linear(expr, extents).expr()
 
 
 def bounds(expr: AffineExpr, extents: Extents) -> Bounds:
-    """Least and greatest value of `expr` over `extents`, both inclusive (interval arithmetic)."""
+    """Return the minimum and maximum of `expr` over `extents`, inclusive (interval arithmetic)."""
     return bounds_of(linear(expr, extents), extents)
 
 
 def linear(expr: AffineExpr, extents: Extents) -> Linear:
-    """The normalised form of `expr`."""
-    # Not isinstance: a negative answer for an abstract class takes longer than the rest.
+    """Return the normal form of `expr`."""
+    # `isinstance` on an abstract class takes longer for a negative answer than all the rest.
     kind = type(expr)
     if kind is AffineBinaryOpExpr:
         return _linear_binary(cast(AffineBinaryOpExpr, expr), extents)
@@ -47,7 +47,7 @@ def linear(expr: AffineExpr, extents: Extents) -> Linear:
         return Linear({}, 0) if one else Linear({expr: 1}, 0)
     if kind is AffineConstantExpr:
         return Linear({}, cast(AffineConstantExpr, expr).value)
-    raise ValueError(f"no dimension or constant: {expr}")
+    raise ValueError(f"{expr} is neither a dimension, a constant nor a sum, product or quotient")
 
 
 def _linear_binary(expr: AffineBinaryOpExpr, extents: Extents) -> Linear:
@@ -57,7 +57,7 @@ def _linear_binary(expr: AffineBinaryOpExpr, extents: Extents) -> Linear:
 def substitute(
     expr: AffineExpr, dims: Sequence[Linear], symbols: Sequence[Linear], extents: Extents
 ) -> Linear:
-    """The normalised form of `expr`, whose dimensions and symbols stand for normalised forms."""
+    """Return the normal form of `expr` with normal forms for its dimensions and symbols."""
     kind = type(expr)
     if kind is AffineDimExpr:
         return dims[cast(AffineDimExpr, expr).position]
@@ -71,13 +71,13 @@ def substitute(
 
 
 def normal(form: Linear, extents: Extents) -> Linear:
-    """The normalised form of a sum of normalised forms."""
-    # Atoms are normalised: only a quotient and a remainder can be more than their sum.
+    """Return the normal form of a sum of normal forms."""
+    # Atoms are in normal form, so only a quotient and a remainder can combine.
     return form if _recombine(form, extents) is form else linear(form.expr(), extents)
 
 
 def combine(kind: AffineBinaryOpKind, lhs: Linear, rhs: Linear, extents: Extents) -> Linear:
-    """The sum of two normalised forms, or product, quotient or remainder by a constant."""
+    """Return the sum of two normal forms, or a product, quotient or remainder by a constant."""
     match kind:
         case _Kind.Add:
             return _recombine(lhs + rhs, extents)
@@ -93,7 +93,7 @@ def combine(kind: AffineBinaryOpKind, lhs: Linear, rhs: Linear, extents: Extents
 
 
 def _split(form: Linear, divisor: int) -> tuple[Linear, Linear]:
-    """`form = divisor * quotient + rest`, taking the terms that divide evenly."""
+    """Split `form = divisor * quotient + rest`; the quotient takes the terms that divide evenly."""
     quotient = {a: k // divisor for a, k in form.terms.items() if k % divisor == 0}
     rest = {a: k for a, k in form.terms.items() if k % divisor}
     return (
@@ -103,7 +103,7 @@ def _split(form: Linear, divisor: int) -> tuple[Linear, Linear]:
 
 
 def _separate(form: Linear, divisor: int, extents: Extents) -> tuple[int, Linear, Linear] | None:
-    """`form = factor * coarse + fine` with `0 <= fine < factor`, for a factor of the divisor."""
+    """Split `form = factor * coarse + fine` with `0 <= fine < factor`, a factor of the divisor."""
     for factor in sorted({gcd(k, divisor) for k in form.terms.values()} - {1}, reverse=True):
         coarse = {a: k // factor for a, k in form.terms.items() if k % factor == 0}
         rest = {a: k for a, k in form.terms.items() if k % factor}
@@ -157,7 +157,7 @@ def _mod(form: Linear, divisor: int, extents: Extents) -> Linear:
 
 
 def _recombine(form: Linear, extents: Extents) -> Linear:
-    """Apply `c (x floordiv c) + x mod c = x` to sums that hold both parts."""
+    """Apply `c (x floordiv c) + x mod c = x` to sums with both terms."""
     for atom, k in form.terms.items():
         if type(atom) is not AffineBinaryOpExpr or atom.kind is not _Kind.Mod:
             continue
@@ -176,7 +176,7 @@ def _recombine(form: Linear, extents: Extents) -> Linear:
 def _quotient_partner(
     candidate: AffineExpr, remainder: AffineBinaryOpExpr, divisor: int
 ) -> AffineExpr | None:
-    """The sum `divisor * candidate + remainder`, if candidate is the quotient; else None."""
+    """Return `divisor * candidate + remainder` if candidate is the matching quotient, else None."""
     if not (
         isinstance(candidate, AffineBinaryOpExpr)
         and candidate.kind is _Kind.FloorDiv
@@ -206,7 +206,7 @@ def _single_atom(form: Linear, kind: AffineBinaryOpKind) -> AffineBinaryOpExpr |
 
 
 def bounds_of(form: Linear, extents: Extents) -> Bounds:
-    """Least and greatest value of a normalised form, both inclusive."""
+    """Return the minimum and maximum of a normal form, inclusive."""
     low: int | None = form.constant
     high: int | None = form.constant
     for first, last in _ranges(form, extents):
@@ -216,7 +216,7 @@ def bounds_of(form: Linear, extents: Extents) -> Bounds:
 
 
 def _ranges(form: Linear, extents: Extents) -> Iterator[Bounds]:
-    """Bounds of the parts of a sum that vary independently."""
+    """Yield the bounds of the parts of a sum that vary independently."""
     if any(type(x) is AffineBinaryOpExpr and x.kind is _Kind.FloorDiv for x in form.terms):
         for base, part in _independent(form, extents).items():
             yield _part_bounds(base, part, extents)
@@ -226,13 +226,13 @@ def _ranges(form: Linear, extents: Extents) -> Iterator[Bounds]:
 
 
 _Part = list[tuple[int, int]]
-"""A sum of `k (x floordiv c)` over one x, as the pairs of k and c; c is 1 for x itself."""
+"""A sum of `k (x floordiv c)` over one x, as pairs of k and c; c is 1 for x itself."""
 
 
 def _independent(form: Linear, extents: Extents) -> dict[AffineExpr, _Part]:
-    """The terms grouped by the value that drives them: those of `k x + l (x floordiv c)` by x.
+    """Group the terms by the value they depend on: terms of `k x + l (x floordiv c)` by x.
 
-    x may be a sum, such as the index in a loop that has been split.
+    x may be a sum, such as the index in a split loop.
     """
     parts: dict[AffineExpr, _Part] = {}
     terms = dict(form.terms)
@@ -251,10 +251,11 @@ def _independent(form: Linear, extents: Extents) -> dict[AffineExpr, _Part]:
 
 
 _MOST_STEPS = 16
+"""Values of a quotient, at most, for which bounds are computed step by step."""
 
 
 def _stepped(atom: AffineExpr, extents: Extents) -> Linear | None:
-    """The sum x without a constant of an atom `x floordiv c`."""
+    """Return the sum x of an atom `x floordiv c`, or None if it has a constant."""
     if not (isinstance(atom, AffineBinaryOpExpr) and atom.kind is _Kind.FloorDiv):
         return None
     inner = linear(atom.lhs, extents)
@@ -264,9 +265,9 @@ def _stepped(atom: AffineExpr, extents: Extents) -> Linear | None:
 def _base_of(
     atom: AffineExpr, form: Linear, extents: Extents, sums: Container[AffineExpr]
 ) -> tuple[AffineExpr, int]:
-    """The x and c of an atom `x floordiv c` that takes few values, or the atom itself and 1.
+    """Return the x and c of an atom `x floordiv c` with few values, or the atom itself and 1.
 
-    x is another atom of the form, one of the `sums` in it, or the one that is divided.
+    x is another atom of the form, one of the `sums` in it, or the dividend itself.
     """
     inner = _stepped(atom, extents)
     if inner is None or not isinstance(atom, AffineBinaryOpExpr):
@@ -288,9 +289,9 @@ def _base_of(
 def _steps(
     atom: AffineBinaryOpExpr, inner: Linear, other: AffineExpr, extents: Extents
 ) -> int | None:
-    """The c with which an atom `inner floordiv b` is `other floordiv c`.
+    """Return c if the atom `inner floordiv b` equals `other floordiv c`, else None.
 
-    Of a fused loop, `(128 g + l) floordiv 24` and `g floordiv 6` are such a pair: c is 32.
+    For a fused loop, `(128 g + l) floordiv 24` and `g floordiv 6` are such a pair: c is 32.
     """
     if not (isinstance(other, AffineBinaryOpExpr) and other.kind is _Kind.FloorDiv):
         return None
@@ -303,8 +304,8 @@ def _steps(
     divisor, rest = divmod(factor * constant_of(atom.rhs), constant_of(other.rhs))
     if rest or divisor < 2:
         return None
-    found = _floordiv(Linear({other: 1}, 0), divisor, extents)
-    return divisor if found == Linear({atom: 1}, 0) else None
+    quotient = _floordiv(Linear({other: 1}, 0), divisor, extents)
+    return divisor if quotient == Linear({atom: 1}, 0) else None
 
 
 def _part_bounds(base: AffineExpr, part: _Part, extents: Extents) -> Bounds:
@@ -312,7 +313,7 @@ def _part_bounds(base: AffineExpr, part: _Part, extents: Extents) -> Bounds:
     if len(part) == 1:
         ((k, divisor),) = part
         return _scaled_bounds((low, high), k, divisor)
-    # Linear between the steps of its quotients, so the extremes are at the ends of the pieces.
+    # The sum is linear between steps of its quotients, so its extremes are at the ends of pieces.
     assert low is not None, "few values have bounds"
     assert high is not None, "few values have bounds"
     ends = {low, high}
@@ -325,7 +326,7 @@ def _part_bounds(base: AffineExpr, part: _Part, extents: Extents) -> Bounds:
 
 
 def _scaled_bounds(bounds: Bounds, k: int, divisor: int) -> Bounds:
-    """Bounds of `k (x floordiv divisor)`, given those of x."""
+    """Return the bounds of `k (x floordiv divisor)` from the bounds of x."""
     low, high = bounds
     first = None if low is None else k * (low // divisor)
     last = None if high is None else k * (high // divisor)
@@ -333,7 +334,7 @@ def _scaled_bounds(bounds: Bounds, k: int, divisor: int) -> Bounds:
 
 
 def _base_bounds(base: AffineExpr, extents: Extents) -> Bounds:
-    """Bounds of an atom, or of a sum of several."""
+    """Return the bounds of an atom, or of a sum of atoms."""
     is_sum = isinstance(base, AffineBinaryOpExpr) and base.kind in (_Kind.Add, _Kind.Mul)
     return bounds_of(linear(base, extents), extents) if is_sum else _atom_bounds(base, extents)
 

@@ -14,12 +14,11 @@ from xdsl.utils.exceptions import VerifyException
 from xdsl.utils.str_enum import StrEnum
 
 AHEAD = "tir.ahead"
-"""An attribute of a load on a CPU: how many bytes behind it the memory is asked for what later
-loads read."""
+"""Attribute of a load on a CPU: the distance in bytes at which to prefetch for later loads."""
 
 
 class Scope(StrEnum):
-    """The memory of a buffer; the names are OpenCL's address spaces, and its images."""
+    """The memory of a buffer, named after OpenCL's address spaces, or an OpenCL image."""
 
     Global = "global"
     Local = "local"
@@ -32,10 +31,10 @@ class Scope(StrEnum):
 class ScopeAttr(ParametrizedAttribute):
     """The memory space of a memref, `#tir.scope<private>`; no memory space means global.
 
-    A texture's last axis is the texel. Its separators are the axes that divide the others into the
-    image's coordinates, slowest first: `#tir.scope<texture, []>` is an `image1d_buffer`, `[3]` an
-    `image2d` with axes 0 to 2 as rows and axes from 3 up to the texel as columns, `[2, 3]` an
-    `image2d_array` with axes 0 and 1 as layer. See `tir.texture`.
+    The last axis of a texture is the texel. Its separators are the axes that divide the others into
+    the coordinates of the image, slowest first: `#tir.scope<texture, []>` is an `image1d_buffer`,
+    `[3]` an `image2d` with axes 0 to 2 as rows and axes from 3 up to the texel as columns, `[2, 3]`
+    an `image2d_array` with axes 0 and 1 as layer. See `tir.texture`.
     """
 
     name = "tir.scope"
@@ -48,12 +47,12 @@ class ScopeAttr(ParametrizedAttribute):
 
     @property
     def scope(self) -> Scope:
-        """The memory of the buffer."""
+        """Return the memory of the buffer."""
         return Scope(self.space.data)
 
     @property
     def separators(self) -> tuple[int, ...]:
-        """The first axis of each coordinate of a texture, except the slowest."""
+        """Return the first axis of each coordinate of a texture, except the slowest."""
         return tuple(self.cuts.iter_values())
 
     @classmethod
@@ -76,20 +75,22 @@ class ScopeAttr(ParametrizedAttribute):
 
     def verify(self) -> None:
         if self.scope is not Scope.Texture and self.separators:
-            raise VerifyException(f"only a texture has separators, not {self.scope.value} memory")
+            raise VerifyException(
+                f"only a texture may have separators, not {self.scope.value} memory"
+            )
         if len(self.separators) > 2 or any(a >= b for a, b in pairwise((0, *self.separators))):
             raise VerifyException(
-                f"separators are at most two rising axes after the first, not "
+                f"separators must be at most two ascending axes after the first, not "
                 f"{list(self.separators)}"
             )
 
 
 class LoopKind(StrEnum):
-    """The execution of the iterations of a `tir.for`.
+    """How the iterations of a `tir.for` are executed.
 
     The iterations of a `parallel` loop are independent; it is emitted as a plain loop. A `rolled`
-    loop is serial, and its bound is an argument of the kernel (`tir.rolled_bounds`), so that the
-    device's compiler cannot unroll it. The emitter expands `unrolled` and `vectorized` loops. The
+    loop is serial with its bound passed as a kernel argument (`tir.rolled_bounds`), so that the
+    device compiler cannot unroll it. The emitter expands `unrolled` and `vectorized` loops. The
     other kinds bind the variable to an OpenCL index.
     """
 
@@ -110,12 +111,12 @@ class LoopKind(StrEnum):
 
     @property
     def is_bound(self) -> bool:
-        """Whether the loop variable is an OpenCL work-item or work-group index."""
+        """Return whether the loop variable is an OpenCL work-item or work-group index."""
         return self in BOUND_AXIS
 
     @property
     def axis(self) -> int:
-        """The NDRange dimension (0, 1 or 2) of a bound kind."""
+        """Return the NDRange dimension (0, 1 or 2) of a bound kind."""
         return BOUND_AXIS[self]
 
 
@@ -126,13 +127,13 @@ BOUND_AXIS = {
 }
 
 PLAIN = (LoopKind.Serial, LoopKind.Parallel)
-"""The kinds of loops that no schedule has touched."""
+"""The kinds of unscheduled loops."""
 
 GRID = tuple(kind for kind in BOUND_AXIS if not kind.value.startswith("local_"))
 """The kinds that select a work-group, or a work-item in kernels without explicit groups."""
 
 EXPANDED = (LoopKind.Unrolled, LoopKind.Vectorized)
-"""The kinds whose loops the emitter expands in text."""
+"""The kinds of loops that the emitter expands in text."""
 
 
 @irdl_attr_definition

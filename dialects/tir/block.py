@@ -41,15 +41,15 @@ _INDEX = IndexType()
 
 @irdl_op_definition
 class BlockOp(IRDLOperation):
-    """One statement of a kernel over its own iteration domain (the block of TVM's TensorIR).
+    """A statement of a kernel over its own iteration domain (the block of TVM's TensorIR).
 
-    The body sees iteration variables with fixed extents: spatial ones select an element, reduce
-    ones accumulate. `map` computes their values from the surrounding loops. A schedule changes
-    loops and `map`, never the body. Points outside of the extents are not executed:
+    The iteration variables of the body have fixed extents: spatial variables select an element,
+    reduce variables accumulate. `map` computes their values from the surrounding loops. A schedule
+    changes loops and `map`, never the body. Points outside the extents are not executed:
     `tir-lower-blocks` emits a guard for each variable that the loops can drive past its extent.
 
-    A block with a reduce variable updates memory: for each store of its body, in order, `init`
-    holds the value that the same location takes before the first iteration.
+    A block with a reduce variable updates memory: for each store of its body, in order, `init` is
+    the value of the location before the first iteration.
     """
 
     name = "tir.block"
@@ -91,29 +91,29 @@ class BlockOp(IRDLOperation):
 
     @property
     def iter_vars(self) -> tuple[SSAValue, ...]:
-        """The iteration variables, one per extent."""
+        """Return the iteration variables, one per extent."""
         return tuple(self.body.block.args)
 
     @property
     def iter_extents(self) -> tuple[int, ...]:
-        """The number of values each iteration variable takes."""
-        # Passes ask very often, and `DenseArrayBase.get_values` takes six times as long.
+        """Return the number of values of each iteration variable."""
+        # Passes call this very often, and `DenseArrayBase.get_values` takes six times as long.
         packed = self.extents.data.data
         return unpack(f"<{len(packed) // 8}q", packed)
 
     @property
     def iter_kinds(self) -> tuple[IterKind, ...]:
-        """Spatial or reduce, one per iteration variable."""
+        """Return spatial or reduce, one per iteration variable."""
         return tuple(IterKind(kind.data) for kind in self.kinds.data)
 
     @property
     def exprs(self) -> tuple[AffineExpr, ...]:
-        """The value of each iteration variable over the loop operands."""
+        """Return the value of each iteration variable over the loop operands."""
         return self.map.data.results
 
     @property
     def is_reduction(self) -> bool:
-        """Whether some iteration variable accumulates."""
+        """Return whether some iteration variable accumulates."""
         return any(kind.data == IterKind.Reduce.value for kind in self.kinds.data)
 
     def rebind(self, loops: Sequence[SSAValue], exprs: Sequence[AffineExpr]) -> None:
@@ -122,11 +122,11 @@ class BlockOp(IRDLOperation):
         self.properties["map"] = AffineMapAttr(AffineMap(len(loops), 0, tuple(exprs)))
 
     def stores(self) -> list[memref.StoreOp]:
-        """The stores of the body, in order."""
+        """Return the stores of the body, in order."""
         return list(operations_of(memref.StoreOp, self.body))
 
     def loads(self) -> list[memref.LoadOp]:
-        """The loads of the body, in order."""
+        """Return the loads of the body, in order."""
         return list(operations_of(memref.LoadOp, self.body))
 
     def verify_(self) -> None:
@@ -137,23 +137,28 @@ class BlockOp(IRDLOperation):
             )
         counts = {len(affine_map.results), len(self.extents), len(self.kinds), len(self.iter_vars)}
         if len(counts) != 1:
-            raise VerifyException("map, extents, kinds and iteration variables differ in number")
+            raise VerifyException(
+                "map, extents, kinds and iteration variables must agree in number"
+            )
         known = set(IterKind)
         for kind in self.kinds.data:
             if kind.data not in known:
-                raise VerifyException(f"'{kind.data}' is neither spatial nor reduce")
+                raise VerifyException(f"'{kind.data}' must be spatial or reduce")
         stores = self.stores()
         if self.is_reduction and len(self.init) != len(stores):
             raise VerifyException(
-                f"a reduction initialises each of its {len(stores)} stores, not {len(self.init)}"
+                f"a reduction must initialise each of its {len(stores)} stores, not "
+                f"{len(self.init)}"
             )
         if not self.is_reduction and self.init.data:
-            raise VerifyException("only a reduction has initial values")
+            raise VerifyException("only a reduction may have initial values")
         for store, value in zip(stores, self.init.data, strict=False):
             if getattr(value, "type", store.value.type) != store.value.type:
                 raise VerifyException(f"the initial value {value} is not a {store.value.type}")
         if (around := enclosing_block(self)) is not None:
-            raise VerifyException(f"it is in the body of block '{around.label.data}'")
+            raise VerifyException(
+                f"a block must not be in the body of another, '{around.label.data}'"
+            )
         verify_domain(self)
 
     @classmethod
@@ -226,7 +231,7 @@ class BlockOp(IRDLOperation):
 
 
 def enclosing_block(op: Operation) -> BlockOp | None:
-    """The block whose body holds `op`, if any."""
+    """Return the block whose body contains `op`, or None."""
     parent = op.parent_op()
     while parent is not None and type(parent) is not BlockOp:
         parent = parent.parent_op()

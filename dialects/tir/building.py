@@ -1,7 +1,7 @@
-"""Makers of the operations that kernels consist of.
+"""Fast constructors for the operations that kernels consist of.
 
 The constructors of xDSL match arguments to the definition of an operation, which takes longer than
-all the rest of making it: 54 us for an addition in place of 25 (EPYC). A kernel is thousands of
+the rest of the construction: 54 us for an addition instead of 25 (EPYC). A kernel has thousands of
 such operations, whose form is known here.
 """
 
@@ -54,5 +54,5 @@ def store(value: SSAValue, buffer: SSAValue, indices: Sequence[SSAValue]) -> mem
 
 
 def binary(kind: type[IRDLOperation], lhs: SSAValue, rhs: SSAValue) -> Operation:
-    """Return an operation of `arith` or `math` on two numbers, whose result has their type."""
+    """Return a binary operation of `arith` or `math` with the type of its operands."""
     return kind.create(operands=[lhs, rhs], result_types=[lhs.type])

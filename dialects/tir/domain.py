@@ -1,9 +1,9 @@
 """Checks that the loops around a block cover its iteration domain.
 
-A reduction must count each point once. A block that writes memory or an image outside of the kernel
-must compute all points. A block that fills a temporary may leave points out, since `compute_at`
-makes it compute only the points that its consumer reads. The checks are cheap: they refuse loops
-that provably break these rules, but do not prove that all other loops obey them.
+A reduction must count each point once. A block that writes to memory or an image outside the kernel
+must compute all points. A block that fills a temporary may omit points, since `compute_at`
+restricts it to the points that its consumer reads. The checks are cheap: they reject loops that
+provably break these rules, but do not prove that all other loops obey them.
 """
 
 from __future__ import annotations
@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from .block import BlockOp
 
 _ACCUMULATING = (LoopKind.Serial, LoopKind.Rolled, LoopKind.Unrolled)
-"""The kinds whose iterations run one after the other."""
+"""The kinds whose iterations run sequentially."""
 
 
 def verify_domain(block: BlockOp) -> None:
-    """VerifyException where the loops of `block` provably miss or repeat points of its domain."""
+    """Raise VerifyException if the loops provably miss or repeat points of the block's domain."""
     loops = [_loop_of(var) for var in block.loops]
     sizes = [loop.size for loop in loops]
     if 0 in block.iter_extents or 0 in sizes:
@@ -41,17 +41,17 @@ def verify_domain(block: BlockOp) -> None:
             zip(block.iter_vars, block.iter_kinds, block.iter_extents, block.exprs, strict=True)
         )
     ]
-    everywhere = not all(_is_temporary(store.memref) for store in block.stores())
+    covers_all = not all(_is_temporary(store.memref) for store in block.stores())
     for variable in variables:
         if variable.is_outside:
             raise VerifyException(
-                f"'{variable.name}' runs from {variable.low} to {variable.high}, outside of its "
+                f"'{variable.name}' runs from {variable.low} to {variable.high}, outside its "
                 f"{variable.extent} values"
             )
-        if everywhere or variable.kind is IterKind.Reduce:
+        if covers_all or variable.kind is IterKind.Reduce:
             variable.verify_cover()
     for group in _entangled(variables):
-        if everywhere or all(v.kind is IterKind.Reduce for v in group):
+        if covers_all or all(v.kind is IterKind.Reduce for v in group):
             _verify_enough(group, sizes)
     if block.is_reduction:
         _verify_once(block, variables, loops)
@@ -59,7 +59,7 @@ def verify_domain(block: BlockOp) -> None:
 
 @dataclass(frozen=True)
 class _Variable:
-    """An iteration variable and the values that the loops give it."""
+    """An iteration variable and its values in the loops."""
 
     name: str
     kind: IterKind
@@ -69,21 +69,23 @@ class _Variable:
 
     @property
     def dims(self) -> set[int]:
-        """The loops that drive it, without loops that run once."""
+        """Return the loops that drive it, without loops that run once."""
         return {dim for dim in self.expr.used_dims() if self.sizes[dim] > 1}
 
     @property
     def is_whole_loop(self) -> bool:
-        """Whether it is the variable of one loop of its own extent, the usual case."""
+        """Return whether it is the variable of one loop of equal extent, the usual case."""
         expr = self.expr
         return isinstance(expr, AffineDimExpr) and self.sizes[expr.position] == self.extent
 
     @property
     def low(self) -> int:
+        """Return its minimum."""
         return self._bound(0)
 
     @property
     def high(self) -> int:
+        """Return its maximum."""
         return self._bound(1)
 
     def _bound(self, side: int) -> int:
@@ -93,27 +95,27 @@ class _Variable:
 
     @property
     def is_outside(self) -> bool:
-        """Whether no iteration lies in the domain."""
+        """Return whether all iterations are outside the domain."""
         return not self.is_whole_loop and (self.high < 0 or self.low >= self.extent)
 
     @property
     def is_inside(self) -> bool:
-        """Whether all iterations lie in the domain."""
+        """Return whether all iterations are inside the domain."""
         return self.is_whole_loop or (self.low >= 0 and self.high < self.extent)
 
     def verify_cover(self) -> None:
-        """VerifyException where a value of the variable is provably left out."""
+        """Raise VerifyException if a value of the variable is provably missed."""
         if self.is_whole_loop:
             return
         low, high = self.low, self.high
         missing = 0 if low > 0 else high + 1 if high < self.extent - 1 else self._first_gap()
         if missing is not None and 0 <= missing < self.extent:
             raise VerifyException(
-                f"the loops leave out {missing}, one of the {self.extent} values of '{self.name}'"
+                f"the loops miss {missing}, one of the {self.extent} values of '{self.name}'"
             )
 
     def _first_gap(self) -> int | None:
-        """The least value between the bounds that a sum of independent loops does not take."""
+        """Return the least value in the bounds that a sum of independent loops misses, or None."""
         form = linear(self.expr, self.sizes)
         if any(not isinstance(atom, AffineDimExpr) for atom in form.terms):
             return None
@@ -130,7 +132,7 @@ class _Variable:
 
 
 def _entangled(variables: Sequence[_Variable]) -> list[list[_Variable]]:
-    """The variables in groups that no loop drives together."""
+    """Partition the variables into groups that share no loop."""
     groups: list[tuple[set[int], list[_Variable]]] = []
     for variable in variables:
         dims, members = variable.dims, [variable]
@@ -155,7 +157,7 @@ def _verify_enough(group: Sequence[_Variable], sizes: Sequence[int]) -> None:
 
 
 def _verify_once(block: BlockOp, variables: Sequence[_Variable], loops: Sequence[ForOp]) -> None:
-    """VerifyException where a reduction counts a point twice, or all of its points at once."""
+    """Raise VerifyException if a reduction counts a point twice, or points in parallel."""
     roles: dict[int, set[IterKind]] = {}
     for variable in variables:
         for dim in variable.dims:
@@ -166,13 +168,14 @@ def _verify_once(block: BlockOp, variables: Sequence[_Variable], loops: Sequence
         name = loop.var.name_hint
         if kind not in _ACCUMULATING:
             raise VerifyException(
-                f"loop '{name}' is {kind.value} and drives a reduction, whose iterations run one "
+                f"loop '{name}' is {kind.value} but drives a reduction, whose iterations must "
+                "run one "
                 "after the other"
             )
     for group in _entangled([v for v in variables if v.kind is IterKind.Reduce]):
         dims = set[int]().union(*(variable.dims for variable in group))
         if any(len(roles[dim]) > 1 for dim in dims):
-            continue  # a loop that drives a spatial variable as well runs for several results
+            continue  # a loop that also drives a spatial variable covers several results
         points, runs = prod(v.extent for v in group), prod(loops[dim].size for dim in dims)
         if runs > points and all(variable.is_inside for variable in group):
             names = ", ".join(f"'{variable.name}'" for variable in group)
@@ -185,7 +188,7 @@ def _verify_once(block: BlockOp, variables: Sequence[_Variable], loops: Sequence
     for loop in path[first:]:
         if loop.size > 1 and loop.var not in block.loops:
             raise VerifyException(
-                f"loop '{loop.var.name_hint}' is inside of the reduction and drives none of its "
+                f"loop '{loop.var.name_hint}' is inside the reduction but drives none of its "
                 f"variables, so each point counts {loop.size} times"
             )
 
@@ -194,7 +197,7 @@ def _loop_of(var: SSAValue) -> ForOp:
     owner = var.owner
     loop = owner.parent_op() if isinstance(owner, Block) else None
     if not isinstance(loop, ForOp):
-        raise VerifyException("a block is driven by the variables of loops around it")
+        raise VerifyException("a block must be driven by the variables of loops around it")
     return loop
 
 

@@ -19,15 +19,15 @@ from xdsl.traits import MemoryReadEffect, Pure
 from xdsl.utils.exceptions import VerifyException
 
 QUAD = 4
-"""Bytes that a step of `tir.dot` multiplies."""
+"""Bytes multiplied by one `tir.dot`."""
 
 
 @irdl_op_definition
 class LoadQuadOp(IRDLOperation):
-    """Four bytes as one number of 32 bits, the first of them lowest.
+    """Four bytes as one 32-bit number, the first byte lowest.
 
-    Indices name the first byte. The bytes are neighbours along the last axis and start at a
-    multiple of four bytes.
+    The indices are those of the first byte. The bytes are adjacent along the last axis and aligned
+    to four bytes.
     """
 
     name = "tir.load_quad"
@@ -44,16 +44,18 @@ class LoadQuadOp(IRDLOperation):
         type_ = cast("MemRefType[Attribute]", self.memref.type)
         shape = type_.get_shape()
         if type_.element_type != i8 or not shape or shape[-1] % QUAD:
-            raise VerifyException(f"{type_} does not consist of rows of {QUAD} bytes")
+            raise VerifyException(f"the rows of {type_} must be multiples of {QUAD} bytes")
         if len(self.indices) != len(shape):
-            raise VerifyException(f"{type_} has {len(shape)} indices, not {len(self.indices)}")
+            raise VerifyException(
+                f"{type_} must have {len(shape)} indices, not {len(self.indices)}"
+            )
 
 
 @irdl_op_definition
 class DotOp(IRDLOperation):
     """sum + a[0] b[0] + ... + a[3] b[3], four products of bytes, in 32 bits.
 
-    The bytes of a are unsigned, those of b signed.
+    The bytes of a are unsigned, the bytes of b signed.
     """
 
     name = "tir.dot"

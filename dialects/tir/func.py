@@ -43,24 +43,25 @@ from .plan import PlanAttr
 
 @irdl_op_definition
 class FuncOp(IRDLOperation):
-    """One OpenCL kernel: parameters are memrefs in the global or constant scope.
+    """One OpenCL kernel; its parameters are memrefs in the global or constant scope.
 
-    `outputs` numbers the parameters that the kernel writes; `constants` those that every launch
-    binds to a constant. `comment` is printed above the kernel and names the nodes it computes.
+    `outputs` lists the parameters that the kernel writes, `constants` the parameters that every
+    launch binds to a constant. `comment` is printed above the kernel and names the nodes that it
+    computes.
 
-    `in_place = [array<i64: 0, 3>]` are pairs of an input and an output that a launch may give the
-    same bytes: every work-item reads an element of the input only before it, and nobody else,
-    writes that element of the output; both are buffers.
+    `in_place = [array<i64: 0, 3>]` lists pairs of an input and an output, both buffers, that a
+    launch may bind to the same bytes: each element of the output is written only by the work-item
+    that reads this element of the input, and only after all its reads.
 
-    A schedule may ask for another layout of a constant: `layouts` maps the position of its
-    parameter to the affine map from the present indices to those in the layout, and
-    `cl-pack-constants` applies it (`dialects/tir/layouts.py`). `plan` says by which rule and with
-    which parameters the kernel is scheduled (`tir-choose-plan`, `tir-apply-plan`). When a plan has
-    been carried out it stays, and `carried_out` is its digest: no other plan may stand there.
-    `schedule` holds steps for `tir-apply-schedule` that are done in place of a rule's. `part_of`
-    names the kernel that `tir-split-kernels` made this one and others of. `roles` states what the
-    stages of a naive kernel are to a lowering that knows more than their loops say: it maps a role,
-    such as `attention.scores`, to the label of a block. `global_size` and
+    A schedule may request another layout of a constant: `layouts` maps the position of its
+    parameter to the affine map from the present indices to the indices in the layout, and
+    `cl-pack-constants` applies it (`dialects/tir/layouts.py`). `plan` is the rule, with its
+    parameters, that schedules the kernel (`tir-choose-plan`, `tir-apply-plan`). An applied plan
+    stays in place, and `carried_out` is its digest: it must not be replaced by another plan.
+    `schedule` lists steps for `tir-apply-schedule` that replace the steps of a rule. `part_of`
+    names the kernel that `tir-split-kernels` divided into this one and others. `roles` states what
+    the stages of a naive kernel mean to the lowering that made it: it maps a role, such as
+    `attention.scores`, to the label of a block. `global_size` and
     `local_size` are the NDRange, known once every bound loop is final (`tir-lower-blocks`); a
     `local_size` alone requests a work-group of that size.
     """
@@ -112,23 +113,23 @@ class FuncOp(IRDLOperation):
 
     @property
     def params(self) -> tuple[SSAValue, ...]:
-        """The kernel's parameters, in the order of its arguments."""
+        """Return the kernel's parameters, in the order of its arguments."""
         return tuple(self.body.block.args)
 
     @property
     def output_indices(self) -> tuple[int, ...]:
-        """The positions of the parameters that the kernel writes."""
+        """Return the positions of the parameters that the kernel writes."""
         return tuple(self.outputs.iter_values())
 
     @property
     def constant_indices(self) -> tuple[int, ...]:
-        """The positions of the parameters that are constants at every launch."""
+        """Return the positions of the parameters that are constants at every launch."""
         array = self.constants
         return () if array is None else tuple(array.iter_values())
 
     @property
     def in_place_pairs(self) -> tuple[tuple[int, int], ...]:
-        """Positions of inputs and outputs that may be the same bytes."""
+        """Return the positions of inputs and outputs that may be the same bytes."""
         return in_place_pairs(self.in_place)
 
     def verify_(self) -> None:
@@ -164,13 +165,13 @@ class FuncOp(IRDLOperation):
 
 
 def rolled_loops(func: FuncOp) -> list[ForOp]:
-    """The `rolled` loops, in the order of the text."""
+    """Return the `rolled` loops, in the order of the text."""
     loops = operations_of(ForOp, func.body)
     return [loop for loop in loops if loop.kind.data is LoopKind.Rolled]
 
 
 def rolled_bounds(func: FuncOp) -> tuple[int, ...]:
-    """The bounds of the `rolled` loops, in the order of the text.
+    """Return the bounds of the `rolled` loops, in the order of the text.
 
     They are arguments of the kernel: 32-bit integers after its buffers, the same at every launch.
     """

@@ -1,4 +1,4 @@
-"""The pairs of an input and an output that a launch may give the same bytes."""
+"""Pairs of an input and an output that a launch may bind to the same bytes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from .texture import is_texture
 
 
 def in_place_attribute(pairs: Sequence[tuple[int, int]]) -> ArrayAttr | None:
-    """`[array<i64: input, output>, ...]` in rising order, or None where there are no pairs."""
+    """Return `[array<i64: input, output>, ...]` in ascending order, or None without pairs."""
     if not pairs:
         return None
     return ArrayAttr(DenseArrayBase.from_list(i64, pair) for pair in sorted(set(pairs)))
 
 
 def in_place_pairs(attribute: ArrayAttr | None) -> tuple[tuple[int, int], ...]:
-    """The pairs (position of an input, position of an output) of an attribute."""
+    """Return the pairs (position of an input, position of an output) of an attribute."""
     if attribute is None:
         return ()
     arrays = cast("Sequence[DenseArrayBase[I64]]", attribute.data)
@@ -30,21 +30,24 @@ def in_place_pairs(attribute: ArrayAttr | None) -> tuple[tuple[int, int], ...]:
 def verify_in_place(
     attribute: ArrayAttr | None, types: Sequence[Attribute], outputs: set[int]
 ) -> None:
-    """VerifyException unless each pair is an input and an output, and both are buffers."""
+    """Raise VerifyException unless each pair is an input and an output, and both are buffers."""
     if attribute is None:
         return
     for array in attribute.data:
         if not isinstance(array, DenseArrayBase) or len(cast("DenseArrayBase[I64]", array)) != 2:
-            raise VerifyException(f"in_place lists pairs, array<i64: input, output>, not {array}")
+            raise VerifyException(
+                f"in_place must list pairs, array<i64: input, output>, not {array}"
+            )
     for pair in in_place_pairs(attribute):
         inputs = set(range(len(types))) - outputs
         if pair[0] not in inputs or pair[1] not in outputs:
             raise VerifyException(
-                f"in_place {list(pair)} is not an input and an output of {len(types)} parameters"
+                f"in_place {list(pair)} must be an input and an output of {len(types)} parameters"
             )
         for i in pair:
             if is_texture(types[i]):
                 raise VerifyException(
-                    f"in_place {list(pair)}: parameter {i} is an image, which no kernel both reads "
-                    "and writes"
+                    f"in_place {list(pair)}: parameter {i} is an image, which a kernel cannot "
+                    "both read "
+                    "and write"
                 )

@@ -1,4 +1,4 @@
-"""The trait of kernels that nothing inside of them comes from outside."""
+"""A fast IsolatedFromAbove trait for kernels."""
 
 from __future__ import annotations
 
@@ -10,8 +10,10 @@ from ..walking import operations_in
 
 
 class Isolated(IsolatedFromAbove):
-    """What the base demands, in two walks: the base climbs from each operand to the operation,
-    which takes a quarter of verifying deep kernels.
+    """IsolatedFromAbove, verified in two walks over a kernel.
+
+    The base class climbs from each operand to the operation, which takes a quarter of the time to
+    verify deep kernels.
     """
 
     def verify(self, op: Operation) -> None:

@@ -1,4 +1,4 @@
-"""The rules of a kernel as a whole: its parameters, its index space, its statements."""
+"""Verification of a kernel as a whole: its parameters, its index space, its statements."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def verify_parameters(func: FuncOp) -> None:
-    """Require that parameters are memrefs, only outputs are written, and constants are inputs."""
+    """Verify that parameters are memrefs, only outputs are written, and constants are inputs."""
     args, outputs, constants = func.body.block.args, func.output_indices, func.constant_indices
     count = len(args)
     for role, positions in (("output", outputs), ("constant", constants)):
@@ -37,7 +37,7 @@ def verify_parameters(func: FuncOp) -> None:
             raise VerifyException(f"parameter {i} is a constant, so it cannot be an output")
     for i, arg in enumerate(args):
         if not isinstance(arg.type, MemRefType):
-            raise VerifyException(f"a kernel parameter is a memref, not {arg.type}")
+            raise VerifyException(f"a kernel parameter must be a memref, not {arg.type}")
         if i not in outputs and any(_is_written(use.operation, use.index) for use in arg.uses):
             raise VerifyException(
                 f"the kernel stores to parameter {i}, which its outputs do not list"
@@ -69,30 +69,32 @@ def _is_written(op: Operation, operand: int) -> bool:
 
 
 def verify_ndrange(global_size: Sequence[int], local_size: Sequence[int]) -> None:
-    """Require one to three dimensions, and work-groups that divide the range (maybe empty)."""
+    """Verify that a launch has one to three dimensions and work-groups that divide the range.
+
+    The range may be empty.
+    """
     if not 1 <= len(global_size) <= 3 or len(local_size) != len(global_size):
         raise VerifyException(
-            f"a launch has one to three dimensions, global {list(global_size)} and local "
-            f"{list(local_size)} disagree with that"
+            f"a launch must have one to three dimensions, not global {list(global_size)} and local "
+            f"{list(local_size)}"
         )
     for total, group in zip(global_size, local_size, strict=True):
         if total < 0 or group < 1 or total % group:
             raise VerifyException(
-                f"the local size {list(local_size)} does not divide the global size "
-                f"{list(global_size)}"
+                f"the local size {list(local_size)} must divide the global size {list(global_size)}"
             )
 
 
 def verify_launch(func: FuncOp) -> None:
-    """Require an index space of one to three dimensions with every index that loops bind."""
+    """Verify that the index space has one to three dimensions and every index bound by loops."""
     loops = [op for op in _statements(func.body.block) if type(op) is ForOp]
     verify_indices(loop.kind.data for loop in loops)
     total, group = func.global_size, func.local_size
-    if group is not None and total is None:  # wanted work-groups; the range is not known yet
+    if group is not None and total is None:  # requested work-groups; the range is not known yet
         sizes = tuple(group.iter_values())
         if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
             raise VerifyException(
-                f"a work-group has one to three positive sizes, not {list(sizes)}"
+                f"a work-group must have one to three positive sizes, not {list(sizes)}"
             )
     if total is None:
         return
@@ -120,7 +122,7 @@ def verify_launch(func: FuncOp) -> None:
 
 
 def verify_statements(func: FuncOp) -> None:
-    """Require that a kernel with blocks computes only in blocks, and that labels are unique."""
+    """Verify that a kernel with blocks computes only in blocks, with unique labels."""
     statements = list(_statements(func.body.block))
     labels: set[str] = set()
     for block in statements:
@@ -134,21 +136,21 @@ def verify_statements(func: FuncOp) -> None:
     known = BlockOp | ForOp | BarrierOp | memref.AllocaOp | arith.ConstantOp
     for op in statements:
         if not isinstance(op, known):
-            raise VerifyException(f"a kernel with blocks has no {op.name} outside of them")
+            raise VerifyException(f"a kernel with blocks must not have {op.name} outside them")
 
 
 def verify_schedule(steps: Iterable[str]) -> None:
-    """Require that each step is a word and its arguments; `tir-apply-schedule` knows the words."""
+    """Verify that each step is a word with arguments; `tir-apply-schedule` checks the words."""
     for step in steps:
         words = step.split()
         if not words or words[0] == "->" or words[-1] == "->" or words.count("->") > 1:
             raise VerifyException(
-                f"'{step}' is no step of a schedule, such as 'split out.i 8 -> io ii'"
+                f"'{step}' is not a step of a schedule, such as 'split out.i 8 -> io ii'"
             )
 
 
 def _statements(block: Block) -> Iterator[Operation]:
-    """The operations of a kernel in loops and branches, without those in the bodies of blocks."""
+    """Yield the operations of a kernel in loops and branches, without the bodies of blocks."""
     for op in block.ops:
         yield op
         if type(op) is not BlockOp:

@@ -1,4 +1,4 @@
-"""Sums of multiples of dimensions, quotients and remainders: the normal form of an index."""
+"""Normal form of an index: a sum of multiples of dimensions, quotients and remainders."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ Extents = Sequence[int | None]
 """The extent of each dimension, which starts at 0; None if it is unknown (a loaded index)."""
 
 
-@dataclass(slots=True)  # not frozen: that makes each of very many forms twice as slow to create
+@dataclass(slots=True)  # not frozen: creating a frozen instance takes twice as long
 class Linear:
     """`constant + sum of coefficient * atom`; an atom is a dimension, a floordiv or a mod.
 
-    It never changes: forms share their terms.
+    Instances are immutable by convention: forms share their terms.
     """
 
     terms: Mapping[AffineExpr, int]
@@ -44,7 +44,7 @@ class Linear:
         return Linear(terms, constant)
 
     def scaled(self, factor: int) -> Linear:
-        """This form times a constant."""
+        """Return this form times a constant."""
         if factor == 0:
             return Linear({}, 0)
         if factor == 1:
@@ -52,7 +52,7 @@ class Linear:
         return Linear({a: k * factor for a, k in self.terms.items()}, self.constant * factor)
 
     def expr(self) -> AffineExpr:
-        """The same value as an expression: terms in order of appearance, the constant last."""
+        """Return an equal expression: terms in order of appearance, the constant last."""
         total: AffineExpr | None = None
         for atom, coefficient in self.terms.items():
             term = atom if coefficient == 1 else atom * coefficient
@@ -65,10 +65,10 @@ class Linear:
 
 
 Bounds = tuple[int | None, int | None]
-"""The least and the greatest value; None for no bound."""
+"""The minimum and the maximum; None for no bound."""
 
 
 def constant_of(expr: AffineExpr) -> int:
-    """The value of an expression that is a constant, such as a divisor."""
+    """Return the value of an expression that is a constant, such as a divisor."""
     assert isinstance(expr, AffineConstantExpr), "division is by a constant"
     return expr.value

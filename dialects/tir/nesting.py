@@ -1,11 +1,11 @@
-"""The rules of nested loops.
+"""Verification of nested loops.
 
-A loop that is bound to an OpenCL index runs its body once, for the index of the work-item. Loops
-that select the work-group, or the work-item of a kernel without groups, may only be in loops of
-these kinds. Loops that select a work-item in a group may also be in a loop that all work-items run
-together. Neither may be in a vectorized loop, whose iterations are the lanes of one work-item. A
-path binds each index at most once, and a kernel uses either the global index of an axis or its
-group and local indices.
+A loop bound to an OpenCL index runs its body once, for the index of the work-item. Loops that
+select the work-group, or the work-item of a kernel without groups, may only be inside loops of
+these kinds. Loops that select a work-item in a group may also be inside a loop that all work-items
+run together. Neither may be inside a vectorized loop, whose iterations are the lanes of one
+work-item. A path binds each index at most once, and a kernel uses either the global index of an
+axis or its group and local indices.
 
 | | in serial, parallel, rolled, unrolled | in vectorized | in global, group | in local |
 |---|---|---|---|---|
@@ -35,9 +35,9 @@ _FAMILIES = {
 
 
 def verify_nesting(loop: ForOp, around: Sequence[ForOp]) -> None:
-    """VerifyException unless `loop` may stand inside of the loops `around`, outermost first.
+    """Raise VerifyException unless `loop` may be inside the loops `around`, outermost first.
 
-    A plain loop that runs once is no obstacle: it vanishes.
+    A plain loop that runs once does not matter: it is removed.
     """
     kind = loop.kind.data
     if not kind.is_bound:
@@ -49,16 +49,18 @@ def verify_nesting(loop: ForOp, around: Sequence[ForOp]) -> None:
         if other is LoopKind.Vectorized:
             raise VerifyException(f"a {kind.value} loop cannot be inside a vectorized loop")
         if kind in GRID and other not in GRID:
-            raise VerifyException(f"a {kind.value} loop has only global and group loops around it")
+            raise VerifyException(
+                f"a {kind.value} loop must have only global and group loops around it"
+            )
         if other.is_bound and _exclude(kind, other):
             name = outer.var.name_hint
             raise VerifyException(
-                f"{kind.value} is taken: loop '{name}' around it is {other.value}"
+                f"{kind.value} is already bound: loop '{name}' around it is {other.value}"
             )
 
 
 def verify_indices(kinds: Iterable[LoopKind]) -> None:
-    """VerifyException where the loops of one kernel use an axis with and without groups."""
+    """Raise VerifyException if the loops of one kernel use an axis with and without groups."""
     bound = sorted({kind for kind in kinds if kind.is_bound})
     for kind in bound:
         for other in bound:
@@ -67,7 +69,7 @@ def verify_indices(kinds: Iterable[LoopKind]) -> None:
 
 
 def _exclude(kind: LoopKind, other: LoopKind) -> bool:
-    """Whether two indices cannot be used together on one path."""
+    """Return whether two indices cannot be used together on one path."""
     family, _, _ = kind.value.partition("_")
     rival, _, _ = other.value.partition("_")
     return kind.axis == other.axis and rival in _FAMILIES[family]

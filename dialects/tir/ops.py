@@ -1,4 +1,4 @@
-"""Loops and the small statements that live in kernels."""
+"""Loops, calls and barriers of kernels."""
 
 from __future__ import annotations
 
@@ -61,28 +61,30 @@ class ForOp(IRDLOperation):
             body = Region(Block(arg_types=[_INDEX]))
         if hint:
             body.block.args[0].name_hint = hint
-        # A schedule makes thousands of loops: IRDLOperation would first match these to definitions.
+        # Schedules create thousands of loops: IRDLOperation would match these to definitions first.
         Operation.__init__(
             self, properties={"kind": _KINDS[kind], "extent": _extent(extent)}, regions=[body]
         )
 
     @property
     def var(self) -> SSAValue:
-        """The loop variable."""
+        """Return the loop variable."""
         return self.body.block.args[0]
 
     @property
     def size(self) -> int:
-        """The number of iterations."""
+        """Return the number of iterations."""
         return self.extent.value.data
 
     def verify_(self) -> None:
         if [arg.type for arg in self.body.block.args] != [_INDEX]:
-            raise VerifyException("a loop has one variable of type index")
+            raise VerifyException("a loop must have one variable of type index")
         if self.size < 0:
             raise VerifyException(f"a loop cannot run {self.size} times")
         if self.kind.data is LoopKind.Vectorized and self.size not in (1, 2, 3, 4, 8, 16):
-            raise VerifyException(f"no OpenCL vector has {self.size} lanes; use 2, 3, 4, 8 or 16")
+            raise VerifyException(
+                f"a vectorized loop must have 2, 3, 4, 8 or 16 iterations, not {self.size}"
+            )
         verify_nesting(self, enclosing_loops(self))
 
     @classmethod
@@ -91,7 +93,7 @@ class ForOp(IRDLOperation):
         var = parser.parse_argument(expect_type=False).resolve(_INDEX)
         parser.parse_punctuation("=")
         if parser.parse_integer() != 0:
-            parser.raise_error("a tir.for starts at 0")
+            parser.raise_error("a tir.for must start at 0")
         parser.parse_characters("to")
         extent = parser.parse_integer()
         attrs = parser.parse_optional_attr_dict_with_keyword()
@@ -130,7 +132,7 @@ class CallOp(IRDLOperation):
 
 @irdl_op_definition
 class BarrierOp(IRDLOperation):
-    """All work-items of the group have finished their accesses to local memory."""
+    """A barrier: all work-items of the group have finished their accesses to local memory."""
 
     name = "tir.barrier"
     assembly_format = "attr-dict"
@@ -140,15 +142,15 @@ class BarrierOp(IRDLOperation):
 
     def verify_(self) -> None:
         if any(loop.kind.data is LoopKind.Vectorized for loop in enclosing_loops(self)):
-            raise VerifyException("no lane of a vector waits for the others at a barrier")
+            raise VerifyException("a barrier must not be inside a vectorized loop")
 
 
 def enclosing_loops(op: Operation) -> list[ForOp]:
-    """The loops around `op`, outermost first."""
+    """Return the loops around `op`, outermost first."""
     loops: list[ForOp] = []
     parent = op.parent_op()
     while parent is not None:
-        # Not isinstance: a negative answer takes as long as the rest.
+        # `isinstance` takes as long for a negative answer as all the rest.
         if type(parent) is ForOp:
             loops.append(parent)
         parent = parent.parent_op()

@@ -1,4 +1,4 @@
-"""`#tir.plan`: the decisions of a kernel's schedule."""
+"""`#tir.plan`: the parameters of a kernel's schedule."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ PlanValue: TypeAlias = int | str | tuple[int, ...]
 
 @dataclass(frozen=True)
 class Plan:
-    """A rule, the version of its parameters, and a value for each of them."""
+    """A schedule rule, the version of its parameters, and a value for each parameter."""
 
     rule: str
     version: int
     parameters: Mapping[str, PlanValue]
     parts: tuple[Plan, ...] = ()
-    """The plans of the kernels that this one splits the kernel into, in order; none leaves them to
-    be chosen."""
+    """The plans of the kernels that the rule splits this one into, in order; empty if they are
+    still to be chosen."""
 
     def __hash__(self) -> int:
         return hash((self.rule, self.version, tuple(self.parameters.items()), self.parts))
@@ -40,7 +40,7 @@ class Plan:
 
     @property
     def digest(self) -> str:
-        """A number for the plan's text."""
+        """The first 16 hex digits of the SHA-256 of the plan's text."""
         return sha256(str(self).encode()).hexdigest()[:16]
 
 
@@ -49,24 +49,24 @@ _checks: list[PlanCheck] = []
 
 
 def check_plans_by(check: PlanCheck) -> None:
-    """Let the verifier of kernels refuse plans for which `check` gives a reason.
+    """Make the verifier of kernels reject plans for which `check` returns a reason.
 
-    Whoever knows the rules calls it: this dialect knows only the syntax of plans.
+    The package of the rules registers the check, because this dialect knows only the syntax.
     """
     _checks[:] = [check]
 
 
 def plan_fault(plan: Plan) -> str | None:
-    """Return why a plan is none for any kernel, or None."""
+    """Return why a plan is invalid for every kernel, or None."""
     return next((fault for check in _checks if (fault := check(plan)) is not None), None)
 
 
 @irdl_attr_definition
 class PlanAttr(Data[Plan]):
-    """What a kernel's schedule is made of: `#tir.plan<"rows", 1, {width = 8}>`.
+    """The plan of a kernel's schedule: `#tir.plan<"rows", 1, {width = 8}>`.
 
-    The rule says which parameters there are and what they can be: numbers, words in quotes, or
-    numbers in brackets. A rule that splits the kernel may be followed by the plans of the parts:
+    The rule determines the parameters and their domains: numbers, words in quotes, or numbers in
+    brackets. The plan of a rule that splits the kernel may be followed by the plans of the parts:
     `#tir.plan<"split-reduction", 1, {along = 0, parts = 3}, [<"gpu-tile", …>, <"texels", …>]>`.
     """
 
@@ -104,9 +104,9 @@ class PlanAttr(Data[Plan]):
 
 def _verify(plan: Plan) -> None:
     if not plan.rule or visible(plan.rule) != plan.rule:
-        raise VerifyException(f"a plan names its rule, not '{visible(plan.rule)}'")
+        raise VerifyException(f"a plan must name its rule, not '{visible(plan.rule)}'")
     if plan.version < 1:
-        raise VerifyException(f"the versions of a rule start at 1, not {plan.version}")
+        raise VerifyException(f"the version of a rule must be at least 1, not {plan.version}")
     for part in plan.parts:
         _verify(part)
 

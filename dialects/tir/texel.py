@@ -1,10 +1,9 @@
 """Reads and writes of texels, the lowered form of accesses to packed memory.
 
-`tir-lower-textures` makes them of loads and stores of memrefs whose last axis is a texel, and of
-loads of neighbours in rows. Like
-those accesses, they act on one element, at a lane of the texel. The emitter moves whole texels:
-reads of several lanes of one texel share one read, and a vectorized loop over the lanes becomes a
-vector.
+`tir-lower-textures` creates them from loads and stores of memrefs whose last axis is a texel, and
+from loads of adjacent elements in rows. Like those accesses, they access one element, at a lane of
+the texel. The emitter moves whole texels: reads of several lanes of one texel share one read, and a
+vectorized loop over the lanes becomes a vector.
 """
 
 from __future__ import annotations
@@ -34,9 +33,9 @@ from .texture import TEXEL, image_of, is_texture
 class TexelReadOp(IRDLOperation):
     """Element `lane` of the texel at `coords` (x first).
 
-    In a global memref, of a multiple of four elements, the only coordinate counts texels from the
-    start. With `border`, coordinates may lie outside of the image, where every element is
-    zero; without it they are proved to lie inside. Global memory has no border.
+    In a global memref, which must have a multiple of four elements, the only coordinate counts
+    texels from the start. With `border`, coordinates may be outside the image, where every element
+    is zero; without it they are proved to be inside. Global memory has no border.
     """
 
     name = "tir.texel_read"
@@ -69,12 +68,12 @@ class TexelReadOp(IRDLOperation):
     def verify_(self) -> None:
         _verify(self.source, self.coords, self.result.type)
         if self.border is not None and not is_texture(self.source.type):
-            raise VerifyException("global memory has no border: clamp the coordinate")
+            raise VerifyException("global memory must not have a border: clamp the coordinate")
 
 
 @irdl_op_definition
 class TexelWriteOp(IRDLOperation):
-    """Writes element `lane` of the texel at `coords` (x first), which lies inside of the image.
+    """Writes element `lane` of the texel at `coords` (x first), which must be inside the image.
 
     A vectorized or unrolled loop writes all lanes of a texel together.
     """
@@ -106,12 +105,16 @@ class TexelWriteOp(IRDLOperation):
 def _verify(buffer: SSAValue, coords: Sequence[SSAValue], element: Attribute) -> None:
     type_ = cast("MemRefType[Attribute]", buffer.type)
     if type_.element_type != element:
-        raise VerifyException(f"an element of {type_} is not of type {element}")
+        raise VerifyException(f"an element of {type_} does not have the type {element}")
     if is_texture(type_):
         expected = len(image_of(type_).extents)
     elif prod(type_.get_shape()) % TEXEL == 0:
         expected = 1
     else:
-        raise VerifyException(f"{type_} does not consist of texels of {TEXEL} elements")
+        raise VerifyException(
+            f"the size of {type_} must be a multiple of {TEXEL} elements, a texel"
+        )
     if len(coords) != expected:
-        raise VerifyException(f"a texel of {type_} has {expected} coordinates, not {len(coords)}")
+        raise VerifyException(
+            f"a texel of {type_} must have {expected} coordinates, not {len(coords)}"
+        )

@@ -1,4 +1,4 @@
-"""Textures: maps the indices of a memref to the coordinates of a texel in its image.
+"""Textures: the mapping from indices of a memref to coordinates of a texel in its image.
 
 The last axis of a memref in the texture scope is the texel: four elements, which one read or write
 moves together. The separators of its scope divide the other axes into groups; the axes of a group,
@@ -35,7 +35,7 @@ _KINDS = (ImageKind.Buffer, ImageKind.Image2D, ImageKind.Array2D)
 
 @dataclass(frozen=True)
 class Image:
-    """The image behind a texture: extents in texels."""
+    """The image behind a texture, with extents in texels."""
 
     kind: ImageKind
     element_type: Attribute
@@ -45,19 +45,19 @@ class Image:
 
     @property
     def extents(self) -> tuple[int, ...]:
-        """The extent of each coordinate, x first."""
+        """Return the extent of each coordinate, x first."""
         return (self.width, self.height, self.layers)[: 1 + _KINDS.index(self.kind)]
 
     @property
     def texels(self) -> int:
-        """The number of texels."""
+        """Return the number of texels."""
         return self.width * self.height * self.layers
 
 
 def is_texel_type(element_type: Attribute) -> bool:
-    """Whether an image format holds four elements of this type and gives them back unchanged.
+    """Return whether an image format stores four elements of this type without changing them.
 
-    Integers have integer formats: a float format may change their bits. Formats have no 64 bits.
+    Integers need integer formats, as a float format may change their bits. No format has 64 bits.
     """
     match element_type:
         case Float16Type() | Float32Type():
@@ -69,7 +69,7 @@ def is_texel_type(element_type: Attribute) -> bool:
 
 
 def is_texture(type_: Attribute) -> bool:
-    """Whether a memref is in the texture scope."""
+    """Return whether a memref is in the texture scope."""
     return (
         isinstance(type_, MemRefType)
         and isinstance(type_.memory_space, ScopeAttr)
@@ -78,11 +78,11 @@ def is_texture(type_: Attribute) -> bool:
 
 
 def image_of(type_: MemRefType[Attribute]) -> Image:
-    """The image of a texture. Raises VerifyException if no image has this shape."""
+    """Return the image of a texture; raise VerifyException if no image has this shape."""
     groups = _groups(type_)
     shape = type_.get_shape()
     if shape[-1] != TEXEL:
-        raise VerifyException(f"the last axis of a texture has {TEXEL} elements: {type_}")
+        raise VerifyException(f"the last axis of a texture must have {TEXEL} elements: {type_}")
     if not is_texel_type(type_.element_type):
         raise VerifyException(f"no image format has elements of type {type_.element_type}")
     extents = [prod(shape[axis] for axis in group) for group in reversed(groups)]
@@ -92,26 +92,26 @@ def image_of(type_: MemRefType[Attribute]) -> Image:
 def coordinates(
     type_: MemRefType[Attribute], indices: Sequence[AffineExpr]
 ) -> tuple[AffineExpr, ...]:
-    """The coordinates of the texel that holds the element at `indices`, x first."""
+    """Return the coordinates of the texel that contains the element at `indices`, x first."""
     shape = type_.get_shape()
-    found: list[AffineExpr] = []
+    coordinates: list[AffineExpr] = []
     for group in reversed(_groups(type_)):
         position: AffineExpr = AffineExpr.constant(0)
         for axis in group:
             position = position * shape[axis] + indices[axis]
-        found.append(position)
-    return tuple(found)
+        coordinates.append(position)
+    return tuple(coordinates)
 
 
 def _groups(type_: MemRefType[Attribute]) -> list[range]:
-    """The axes of each coordinate, slowest first."""
+    """Return the axes of each coordinate, slowest first."""
     space = type_.memory_space
     if not isinstance(space, ScopeAttr) or space.scope is not Scope.Texture:
-        raise VerifyException(f"{type_} is no texture")
+        raise VerifyException(f"{type_} is not a texture")
     last = len(type_.get_shape()) - 1
     cuts = (0, *space.separators, last)
     if any(a >= b for a, b in pairwise(cuts)):
         raise VerifyException(
-            f"separators {list(space.separators)} do not cut the {last} axes before the texel"
+            f"separators {list(space.separators)} must divide the {last} axes before the texel"
         )
     return [range(a, b) for a, b in pairwise(cuts)]

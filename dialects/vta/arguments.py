@@ -1,11 +1,11 @@
-"""What the parameters of a kernel that is a core may be, by name."""
+"""The arguments of a kernel that implements a core, by name."""
 
 from __future__ import annotations
 
 from .isa import Memory
 
 BUFFERS = ("instructions", "schedule", "ranges", "scratch")
-"""Buffers that the runtime makes."""
+"""Buffers that the runtime creates."""
 
 MEMORIES = {
     "uop": Memory.UOP,
@@ -15,7 +15,7 @@ MEMORIES = {
     "acc8": Memory.ACC_8BIT,
     "out": Memory.OUT,
 }
-"""Buffers of the memories of DRAM; `<name>_at` is the first byte in it."""
+"""Buffers for the memories in DRAM; `<name>_at` is the first byte in the buffer."""
 
 SCALARS = {
     "launch": 4,
@@ -23,29 +23,30 @@ SCALARS = {
     "first_instruction": 4,
     **{f"{name}_at": 8 for name in MEMORIES},
 }
-"""Numbers and their bytes: uint the first three, ulong the others.
+"""Scalar arguments and their bytes: the first three are uint, the others ulong.
 
-`launch` is the number of the launch among those of a stream, `instruction_count` that of all
-instructions, and `first_instruction` is 0.
+`launch` is the index of the launch among the launches of a stream, `instruction_count` the number
+of all instructions, and `first_instruction` is 0.
 """
 
 ARGUMENTS = (*BUFFERS, *MEMORIES, *SCALARS)
-"""What the parameters of a kernel may be."""
+"""The allowed arguments of a kernel."""
 
 ARENA = "arena"
-"""All memories of DRAM in one buffer, in which every address counts from its first byte."""
+"""All memories of DRAM in one buffer; every address counts from its first byte."""
 SEPARATE = "separate"
-"""A buffer for each memory of constants, and one for all activations."""
+"""One buffer per memory of constants, and one for all activations."""
 PLACEMENTS = (SEPARATE, ARENA)
 
 
 def read_arguments(text: str) -> tuple[str, ...]:
-    """The names in `text`, between spaces; ValueError where they are no parameters of a core."""
+    """Return the names in `text`, separated by spaces; raise ValueError for invalid arguments."""
     names = tuple(text.split())
     for name in names:
         if name not in ARGUMENTS:
             raise ValueError(
-                f'"{name}" is no argument of a VTA kernel; it takes {", ".join(ARGUMENTS)}'
+                f'"{name}" is not an argument of a VTA kernel; the arguments are '
+                f"{', '.join(ARGUMENTS)}"
             )
     missing = [name for name in ("instructions", "out") if name not in names]
     if missing:

@@ -1,4 +1,4 @@
-"""The text of instructions, which the operations of the instruction level print and parse."""
+"""The text format of instructions, printed and parsed by the instruction-level operations."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from .isa import Alu, Finish, Gemm, Instruction, Load, Memory, Store, Uop
 
 
 class MemoryName(StrEnum):
-    """The memories by the names that they have in text."""
+    """A memory by its name in text."""
 
     UOP = "uop"
     WGT = "wgt"
@@ -19,7 +19,7 @@ class MemoryName(StrEnum):
 
     @property
     def memory(self) -> Memory:
-        """The memory that an instruction names."""
+        """Return the memory in an instruction."""
         return Memory[self.name]
 
 
@@ -27,14 +27,14 @@ BITS = ("pop_prev", "pop_next", "push_prev", "push_next")
 """The dependence bits in the order of the encoding."""
 
 FACTORS = ("dst", "src", "wgt")
-"""The indices that loops step, in the order of the encoding."""
+"""The indices stepped by loops, in the order of the encoding."""
 
 ABSOLUTE = "dram"
-"""What stands for a buffer where `dram_base` is the place in memory itself."""
+"""Written instead of a buffer if `dram_base` is an absolute address."""
 
 
 def instruction_text(instruction: Instruction, symbol: str | None = None) -> str:
-    """An instruction as its operation prints it; `symbol` is the buffer of its `dram_base`."""
+    """Return an instruction as its operation prints it; `symbol` is the buffer of `dram_base`."""
     match instruction:
         case Load() | Store():
             text = _transfer(instruction, symbol or ABSOLUTE)
@@ -48,7 +48,7 @@ def instruction_text(instruction: Instruction, symbol: str | None = None) -> str
 
 
 def uops_text(uops: tuple[Uop, ...]) -> str:
-    """Micro-ops with their numbers, one a line."""
+    """Return micro-ops with their numbers, one per line."""
     return "\n".join(f"{i:6}  {tuple(uop)}" for i, uop in enumerate(uops))
 
 

@@ -24,7 +24,7 @@ from .isa import AluOpcode, Memory, Queue, Stage, Uop
 
 
 class Scratchpad(StrEnum):
-    """The scratchpads."""
+    """A scratchpad."""
 
     INP = "inp"
     WGT = "wgt"
@@ -34,12 +34,12 @@ class Scratchpad(StrEnum):
 
     @property
     def memory(self) -> Memory:
-        """The memory that instructions name for it."""
+        """Return the memory that instructions name for it."""
         return Memory[self.name]
 
 
 class DramKind(StrEnum):
-    """What a buffer in DRAM holds: the elements of one scratchpad, or activations.
+    """The contents of a buffer in DRAM: the elements of one scratchpad, or activations.
 
     An activation is int8, in tiles of batch x block. It is stored from OUT, loaded into INP, and
     loaded into ACC by `vta.load_acc8`.
@@ -59,11 +59,11 @@ KINDS: dict[Memory, DramKind] = {
     Memory.ACC: DramKind.ACC,
     Memory.UOP: DramKind.UOP,
 }
-"""The kind of buffer that a memory is loaded from or stored into."""
+"""The kind of buffer from which a memory is loaded or to which it is stored."""
 
 
 class AluKind(StrEnum):
-    """The operations of the ALU."""
+    """An operation of the ALU."""
 
     MIN = "min"
     MAX = "max"
@@ -73,12 +73,12 @@ class AluKind(StrEnum):
 
     @property
     def opcode(self) -> AluOpcode:
-        """The opcode of an instruction."""
+        """Return the opcode of an instruction."""
         return AluOpcode[self.name]
 
 
 class Loop(NamedTuple):
-    """A loop around micro-ops: how often it runs, and what a turn adds to each of the indices."""
+    """A loop around micro-ops: its extent, and its step of each index."""
 
     extent: int
     dst: int = 0
@@ -123,7 +123,7 @@ class DramKindAttr(EnumAttribute[DramKind], SpacedOpaqueSyntaxAttribute):
 
 @irdl_attr_definition
 class TokenType(ParametrizedAttribute, TypeAttribute):
-    """`!vta.token<l2c>`: says that an operation of one stage is done to one of another stage.
+    """`!vta.token<l2c>`: signals an operation of another stage that an operation is done.
 
     A token is used exactly once.
     """
@@ -137,7 +137,7 @@ class TokenType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def queue(self) -> Queue:
-        """The queue that it passes through."""
+        """Return the queue that it passes through."""
         return self.queue_attr.data
 
     @classmethod
@@ -152,7 +152,7 @@ class TokenType(ParametrizedAttribute, TypeAttribute):
 
 @irdl_attr_definition
 class DramType(ParametrizedAttribute, TypeAttribute):
-    """`!vta.dram<act, 1024>`: a buffer of so many elements of a kind (act, wgt, acc, uop)."""
+    """`!vta.dram<act, 1024>`: a buffer with a number of elements of a kind (act, wgt, acc, uop)."""
 
     name = "vta.dram"
 
@@ -164,17 +164,17 @@ class DramType(ParametrizedAttribute, TypeAttribute):
 
     @property
     def kind(self) -> DramKind:
-        """What it holds."""
+        """Return the kind of its elements."""
         return self.kind_attr.data
 
     @property
     def elements(self) -> int:
-        """The number of its elements."""
+        """Return the number of its elements."""
         return self.elements_attr.data
 
     def verify(self) -> None:
         if self.elements < 1:
-            raise VerifyException(f"a buffer has at least one element, not {self.elements}")
+            raise VerifyException(f"a buffer must have at least one element, not {self.elements}")
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -224,12 +224,12 @@ class LoopsAttr(Data[tuple[Loop, ...]]):
 
 
 def parse_uops(parser: AttrParser) -> tuple[Uop, ...]:
-    """`[(0, 0, 0), (1, 1, 0)]`"""
+    """Parse `[(0, 0, 0), (1, 1, 0)]`."""
     return tuple(Uop(*values) for values in _parse_tuples(parser, 3))
 
 
 def parse_loops(parser: AttrParser) -> tuple[Loop, ...]:
-    """`[(14, 14, 16, 0), (7, 1, 1, 9)]`"""
+    """Parse `[(14, 14, 16, 0), (7, 1, 1, 9)]`."""
     return tuple(Loop(*values) for values in _parse_tuples(parser, 4))
 
 
@@ -238,7 +238,7 @@ def _parse_tuples(parser: AttrParser, size: int) -> list[list[int]]:
         start = parser.pos
         values = parse_ints(parser, parser.Delimiter.PAREN)
         if len(values) != size:
-            parser.raise_error(f"{size} numbers belong here", start, parser.pos)
+            parser.raise_error(f"expected {size} numbers", start, parser.pos)
         return values
 
     return parser.parse_comma_separated_list(parser.Delimiter.SQUARE, parse_one)
@@ -247,13 +247,13 @@ def _parse_tuples(parser: AttrParser, size: int) -> list[list[int]]:
 def parse_ints(
     parser: AttrParser, delimiter: AttrParser.Delimiter = AttrParser.Delimiter.SQUARE
 ) -> list[int]:
-    """`[4, 14]`"""
+    """Parse `[4, 14]`."""
     return parser.parse_comma_separated_list(delimiter, parser.parse_integer)
 
 
 def tuples_text(tuples: Sequence[tuple[int, ...]]) -> str:
-    """`[(0, 0, 0), (1, 1, 0)]`"""
-    return f"[{', '.join(str(tuple(each)) for each in tuples)}]"
+    """Return tuples as `[(0, 0, 0), (1, 1, 0)]`."""
+    return f"[{', '.join(str(tuple(values)) for values in tuples)}]"
 
 
 ATTRIBUTES: list[type[Attribute]] = [

@@ -25,14 +25,14 @@ from .memory_layout import layout_of
 from .program import parse_config
 
 MOST_TENSORS = 16
-"""The tensors that the instructions of one binary may name."""
+"""Tensors to which the instructions of one binary may refer, at most."""
 
 _PADS = (Memory.UOP, Memory.INP, Memory.WGT, Memory.ACC, Memory.OUT)
 
 
 @dataclass(frozen=True)
 class StoredArray:
-    """An array of the weights store, and how many elements it has."""
+    """An array of the weights store, and its number of elements."""
 
     key: str
     count: int
@@ -40,29 +40,31 @@ class StoredArray:
 
 @dataclass(frozen=True)
 class Code:
-    """The arrays of a binary; without those of which it has no element."""
+    """The arrays of a binary; None for empty arrays."""
 
     instructions: StoredArray
-    """uint64 (n, 2): encoded instructions. The DRAM address of an activation counts elements from
-    the start of its tensor."""
+    """uint64 (n, 2): encoded instructions.
+
+    DRAM addresses of activations count elements from the start of their tensor.
+    """
     relocations: StoredArray
-    """uint8 (n): for each instruction the number of its tensor; 0 if it has none."""
+    """uint8 (n): the number of each instruction's tensor; 0 if it has none."""
     uops: StoredArray | None = None
-    """uint32 (n): encoded micro-ops, the memory UOP of DRAM."""
+    """uint32 (n): encoded micro-ops, the memory UOP in DRAM."""
     weights: StoredArray | None = None
-    """int8 (n, block_out, block_in): the memory WGT of DRAM."""
+    """int8 (n, block_out, block_in): the memory WGT in DRAM."""
     biases: StoredArray | None = None
-    """int32 (n, batch, block_out): the memory ACC of DRAM."""
+    """int32 (n, batch, block_out): the memory ACC in DRAM."""
 
     @property
     def arrays(self) -> dict[str, StoredArray]:
-        """Those that there are, by name."""
+        """Return the non-empty arrays by name."""
         return {name: array for name, array in vars(self).items() if array is not None}
 
 
 @dataclass(frozen=True)
 class TensorCounts:
-    """How many of a binary's tensors it takes, returns and keeps for itself, in this order."""
+    """The numbers of input, output and scratch tensors of a binary, in this order."""
 
     inputs: int
     outputs: int
@@ -79,8 +81,8 @@ class BinaryOp(OffloadGraphOp):
       instructions "i_0123456789abcdef"[5] relocations "r_0123456789abcdef"[5] uops "u_…"[1]
     ```
 
-    The tensors lie wherever the memory plan puts them: of each LOAD or STORE of activations the
-    relocations name the tensor. In `scratch` are those between layers.
+    The memory plan decides where the tensors are: relocations name the tensor of each LOAD or STORE
+    of activations. `scratch` are the tensors between layers.
     """
 
     name = "vta.binary"
@@ -104,7 +106,7 @@ class BinaryOp(OffloadGraphOp):
         code: Code,
         multiply_adds: int = 0,
     ):
-        """`tensors` are the inputs, the outputs, and the scratch."""
+        """Create the operation; `tensors` are the inputs, the outputs, then the scratch."""
         arrays = code.arrays
         super().__init__(
             properties={
@@ -112,44 +114,44 @@ class BinaryOp(OffloadGraphOp):
                 "config": ConfigAttr(config),
                 "multiply_adds": integer(multiply_adds),
                 "tensor_counts": int_array([counts.inputs, counts.outputs, counts.scratch]),
-                "array_names": ArrayAttr(StringAttr(each) for each in arrays),
-                "array_keys": ArrayAttr(StringAttr(each.key) for each in arrays.values()),
-                "array_counts": int_array([each.count for each in arrays.values()]),
+                "array_names": ArrayAttr(StringAttr(name) for name in arrays),
+                "array_keys": ArrayAttr(StringAttr(array.key) for array in arrays.values()),
+                "array_counts": int_array([array.count for array in arrays.values()]),
             },
             regions=[Region(Block(arg_types=tensors))],
         )
 
     @property
     def config(self) -> Config:
-        """The configuration of the core."""
+        """Return the configuration of the core."""
         return self.config_attr.data
 
     @property
     def code(self) -> Code:
-        """Its arrays."""
+        """Return its arrays."""
         return Code(**self._arrays)
 
     @property
     def _arrays(self) -> dict[str, StoredArray]:
         names, keys = (
-            [text(a) or "" for a in each] for each in (self.array_names, self.array_keys)
+            [text(a) or "" for a in attrs] for attrs in (self.array_names, self.array_keys)
         )
         arrays = map(StoredArray, keys, ints(self.array_counts))
         return dict(zip(names, arrays, strict=True))
 
     @property
     def all_tensors(self) -> tuple[BlockArgument, ...]:
-        """Its tensors by the numbers that the relocations have."""
+        """Return its tensors in the order of their relocation numbers."""
         return tuple(self.body.block.args)
 
     @property
     def tensor_types(self) -> list[DramType]:
-        """The types of its tensors."""
+        """Return the types of its tensors."""
         return [cast("DramType", tensor.type) for tensor in self.all_tensors]
 
     @property
     def counts(self) -> TensorCounts:
-        """How many of its tensors are inputs, outputs and scratch."""
+        """Return its numbers of inputs, outputs and scratch tensors."""
         return TensorCounts(*ints(self.tensor_counts_attr))
 
     @property
@@ -173,7 +175,7 @@ class BinaryOp(OffloadGraphOp):
         return MemRefType(i8, [tensor.type.elements, *self.config.element_shape(Memory.OUT)])
 
     def scratch(self, command: Operation) -> Sequence[MemRefType]:
-        """The tensors between layers, then the scratchpads of a core that has none of its own.
+        """Return the tensors between layers, then the scratchpads if the core has none.
 
         A core that is a program binary takes all tensors in one memory.
         """
@@ -204,7 +206,7 @@ class BinaryOp(OffloadGraphOp):
         return sum(sizes[name] * array.count for name, array in self.code.arrays.items())
 
     def work(self, command: Operation) -> CommandWork:
-        tensors = (self.memory_type(each) for each in (*self.inputs, *self.outputs))
+        tensors = (self.memory_type(tensor) for tensor in (*self.inputs, *self.outputs))
         elements = sum(type_.element_count() for type_ in tensors)
         return CommandWork(self.multiply_adds_attr.value.data, self.constant_bytes + elements)
 
@@ -213,28 +215,32 @@ class BinaryOp(OffloadGraphOp):
         names = self._arrays if len(set(found)) == 1 else {}
         known = Code.__dataclass_fields__
         if list(names) != [name for name in known if name in names] or len(names) != found[0]:
-            raise VerifyException(f"its arrays are {', '.join(known)}, each at most once, in order")
+            raise VerifyException(
+                f"its arrays must be {', '.join(known)}, each at most once, in order"
+            )
         if (
             "instructions" not in names
             or names["relocations"].count != self.code.instructions.count
         ):
-            raise VerifyException("it has instructions, and as many relocations")
+            raise VerifyException("it must have instructions and one relocation per instruction")
         if any(array.count < 1 for array in names.values()):
-            raise VerifyException("an array has at least one element, or is left out")
+            raise VerifyException("an array must not be empty; omit it instead")
         self._verify_tensors()
 
     def _verify_tensors(self) -> None:
         counts, tensors = ints(self.tensor_counts_attr), self.all_tensors
         if len(counts) != 3 or min(counts) < 0 or sum(counts) != len(tensors):
-            raise VerifyException("tensor_counts are inputs, outputs and scratch, that is all")
+            raise VerifyException(
+                "tensor_counts must be the numbers of inputs, outputs and scratch tensors"
+            )
         if not 1 <= self.counts.outputs or len(tensors) > MOST_TENSORS:
             raise VerifyException(
-                f"it returns at least one tensor, and has at most {MOST_TENSORS} in all, not "
+                f"it must return at least one tensor and have at most {MOST_TENSORS}, not "
                 f"{self.counts.outputs} and {len(tensors)}"
             )
         for tensor in tensors:
             if not isinstance(tensor.type, DramType) or tensor.type.kind is not DramKind.ACT:
-                raise VerifyException(f"its tensors are !vta.dram<act, …>, not {tensor.type}")
+                raise VerifyException(f"its tensors must be !vta.dram<act, …>, not {tensor.type}")
 
     @classmethod
     def parse(cls, parser: Parser) -> BinaryOp:
@@ -259,7 +265,7 @@ class BinaryOp(OffloadGraphOp):
         arguments = [*inputs, *outputs, *scratch]
         start = parser.pos
         if not {"instructions", "relocations"} <= arrays.keys():
-            parser.raise_error("instructions and relocations belong here", start, start + 1)
+            parser.raise_error("expected instructions and relocations", start, start + 1)
         types = [cast("DramType", argument.type) for argument in arguments]
         counts = TensorCounts(len(inputs), len(outputs), len(scratch))
         op = cls(name, config, types, counts, Code(**arrays), multiply_adds)
@@ -295,7 +301,10 @@ class BinaryOp(OffloadGraphOp):
 
 
 def scratchpad_bytes(config: Config) -> int:
-    """The most bytes of a core's scratchpads: some keep inputs and weights in 32 bits each."""
+    """Return the maximum bytes of a core's scratchpads.
+
+    Some cores keep inputs and weights in 32 bits per element.
+    """
     wide = {Memory.INP: 4, Memory.WGT: 4}
     return sum(
         config.depth(memory) * config.element_bytes(memory) * wide.get(memory, 1)

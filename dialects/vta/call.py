@@ -1,4 +1,4 @@
-"""`vta.call`: a graph of VTA among operations of nn."""
+"""`vta.call`: a graph of VTA among nn operations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ class CallOp(OffloadCallOp):
 
     `%y = vta.call @vta_0(%x) : (tensor<1x4x8x8x1x16xi8>) -> tensor<1x4x8x8x1x16xi8>`
 
-    Operands and results are int8 in tiles, each of as many bytes as the graph's tensor.
+    Operands and results are int8 in tiles, each with the size of the graph's tensor.
     """
 
     name = "vta.call"

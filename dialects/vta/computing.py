@@ -1,4 +1,4 @@
-"""Operations of the tile level that compute, wait, and end a program."""
+"""Tile-level operations that compute, wait, or end a program."""
 
 from __future__ import annotations
 
@@ -36,8 +36,8 @@ MAX_LOOPS = 2
 class UopsOp(TileOp, ABC):
     """Micro-ops in up to two loops.
 
-    The index of a tile is that of the micro-op, plus the step of each loop times its turn. `base`
-    says where the micro-ops are in their scratchpad, once that is decided.
+    The index of a tile is the micro-op's index plus the step of each loop times its iteration.
+    `base` is the location of the micro-ops in their scratchpad, once assigned.
     """
 
     uops_attr = prop_def(UopsAttr, prop_name="uops")
@@ -70,17 +70,17 @@ class UopsOp(TileOp, ABC):
 
     @property
     def loops(self) -> tuple[Loop, ...]:
-        """The loops, outermost first."""
+        """Return the loops, outermost first."""
         return self.loops_attr.data
 
     @property
     def base(self) -> int | None:
-        """The first of its micro-ops in the scratchpad."""
+        """Return the index of its first micro-op in the scratchpad, or None if not assigned yet."""
         return None if self.base_attr is None else self.base_attr.value.data
 
     @property
     def _fields(self) -> dict[str, Any]:
-        """The fields that both kinds of instruction have."""
+        """Return the fields common to both kinds of instruction."""
         outer, inner = (Loop(1), Loop(1), *self.loops)[-MAX_LOOPS:]
         begin = self.base or 0
         return {
@@ -96,9 +96,9 @@ class UopsOp(TileOp, ABC):
 
     def verify_(self) -> None:
         if not self.uops:
-            raise VerifyException("there are no micro-ops to run")
+            raise VerifyException("it must have micro-ops to run")
         if len(self.loops) > MAX_LOOPS:
-            raise VerifyException(f"VTA has {MAX_LOOPS} loops, not {len(self.loops)}")
+            raise VerifyException(f"it must have at most {MAX_LOOPS} loops, not {len(self.loops)}")
 
     def _print_rest(self, printer: Printer) -> None:
         printer.print_string(f" uops {tuples_text(self.uops)}")
@@ -111,7 +111,7 @@ class UopsOp(TileOp, ABC):
     @classmethod
     @abstractmethod
     def _parse_head(cls, parser: Parser) -> dict[str, Attribute | None]:
-        """The properties that the text has before the micro-ops."""
+        """Parse the properties that the text has before the micro-ops."""
 
     @classmethod
     def parse(cls, parser: Parser) -> Self:
@@ -133,7 +133,7 @@ class UopsOp(TileOp, ABC):
 
 @irdl_op_definition
 class GemmOp(UopsOp):
-    """Multiply tiles of inputs and weights, and add the products to tiles of acc.
+    """Multiplies tiles of inputs and weights, and adds the products to tiles of acc.
 
     `vta.gemm uops [(0, 0, 0), (0, 1, 1)] loops [(14, 14, 16, 0), (14, 1, 1, 0)] wait(%x, %w)`
 
@@ -157,7 +157,7 @@ class GemmOp(UopsOp):
 
     @property
     def reset(self) -> bool:
-        """Whether it writes zeros."""
+        """Return whether it writes zeros."""
         return self.reset_attr is not None
 
     @property
@@ -181,14 +181,14 @@ class GemmOp(UopsOp):
 
 @irdl_op_definition
 class AluOp(UopsOp):
-    """Change tiles of acc, each element by an immediate or by the element of the tile `src`.
+    """Updates tiles of acc, each element with an immediate or the element of the tile `src`.
 
     `vta.alu shr imm 8 uops [(0, 0, 0)] loops [(4, 196, 196, 0), (196, 1, 1, 0)]`
 
     `vta.alu add uops [(0, 196, 0)] loops [(196, 1, 1, 0)]`
 
-    The kinds are min, max, add, mul, and shr, whose amount is -16 to 15; a negative one shifts to
-    the left. Sums and products wrap at 32 bits. The ALU has no weights: `wgt` is 0 everywhere.
+    The kinds are min, max, add, mul, and shr, whose amount is -16 to 15; a negative amount shifts
+    to the left. Sums and products wrap at 32 bits. The ALU has no weights: `wgt` is 0 everywhere.
     """
 
     name = "vta.alu"
@@ -206,19 +206,19 @@ class AluOp(UopsOp):
         waits: Sequence[SSAValue] = (),
         signals: Sequence[Queue] = (),
     ):
-        """Without an `immediate` the second operand is the tile `src`."""
+        """Create the operation; without an `immediate` the second operand is the tile `src`."""
         value = None if immediate is None else integer(immediate)
         kinds = {"kind": AluKindAttr(kind), "immediate": value}
         self._init(uops, loops, base, waits, signals, kinds)
 
     @property
     def kind(self) -> AluKind:
-        """What it computes."""
+        """Return the operation of the ALU."""
         return self.kind_attr.data
 
     @property
     def immediate(self) -> int | None:
-        """The second operand, unless that is the tile `src`."""
+        """Return the second operand, or None if it is the tile `src`."""
         return None if self.immediate_attr is None else self.immediate_attr.value.data
 
     @property
@@ -232,8 +232,10 @@ class AluOp(UopsOp):
 
     def verify_(self) -> None:
         super().verify_()
-        if any(each.wgt for each in (*self.uops, *self.loops)):
-            raise VerifyException("the ALU has no weights: wgt is 0 in its micro-ops and loops")
+        if any(entry.wgt for entry in (*self.uops, *self.loops)):
+            raise VerifyException(
+                "the ALU has no weights: wgt must be 0 in its micro-ops and loops"
+            )
 
     @classmethod
     def _parse_head(cls, parser: Parser) -> dict[str, Attribute | None]:
@@ -251,7 +253,7 @@ class AluOp(UopsOp):
 
 @irdl_op_definition
 class NopOp(TileOp):
-    """Moves tokens only: waits in a stage, and signals from it.
+    """Only moves tokens: waits in a stage, and signals from it.
 
     `vta.nop compute wait(%a) signal(c2s)`
     """
@@ -287,7 +289,7 @@ class NopOp(TileOp):
 
 @irdl_op_definition
 class FinishOp(TileOp):
-    """The end of a program. Everything else is done before it, which its tokens must ensure.
+    """Ends a program. Its tokens must ensure that all other operations are done before it.
 
     `vta.finish wait(%stored)`
     """
@@ -304,13 +306,13 @@ class FinishOp(TileOp):
 
     def verify_(self) -> None:
         if self.signals:
-            raise VerifyException("nothing waits for tokens behind the end of a program")
+            raise VerifyException("the end of a program must not signal tokens")
 
     @classmethod
     def parse(cls, parser: Parser) -> FinishOp:
         tail = parse_tail(parser)
         if tail.signals:
-            parser.raise_error("nothing waits for tokens behind the end of a program")
+            parser.raise_error("the end of a program must not signal tokens")
         op = cls(waits=tail.waits)
         op.attributes |= tail.attributes
         return op

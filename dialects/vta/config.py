@@ -1,8 +1,8 @@
-"""The configuration of a VTA core: sizes of its tiles and scratchpads, and what follows from them.
+"""The configuration of a VTA core: sizes of its tiles and scratchpads, and derived sizes.
 
-The name has the form of the configurations that others use: `1x16_i8w8a32_15_15_18_17` is a batch
-of 1, blocks of 16, int8 inputs and weights, int32 sums, and the log2 of the bytes of the
-scratchpads for micro-ops, inputs, weights and sums.
+Names have the form that other VTA projects use: `1x16_i8w8a32_15_15_18_17` is a batch of 1, blocks
+of 16, int8 inputs and weights, int32 sums, and the log2 of the bytes of the scratchpads for
+micro-ops, inputs, weights and sums.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ _NAME = re.compile(r"(\d+)x(\d+)_i(\d+)w(\d+)a(\d+)_(\d+)_(\d+)_(\d+)_(\d+)")
 
 
 class VTAConfigError(CloptError):
-    """A configuration that the instruction set cannot express, in one sentence."""
+    """Raised for a configuration that the instruction set cannot express."""
 
 
 @dataclass(frozen=True)
 class Config:
-    """Sizes of a core. The default is the configuration of the published cores.
+    """The sizes of a core. The default is the configuration of the published cores.
 
     Raises VTAConfigError if an instruction or micro-op has too few bits for these sizes.
     """
@@ -60,17 +60,17 @@ class Config:
         widths = (self.log_inp_width, self.log_wgt_width, self.log_acc_width)
         return (
             *(
-                (_is_power_of_two(size), f"The {name} of VTA is a power of two, not {size}.")
+                (_is_power_of_two(size), f"The {name} of VTA must be a power of two, not {size}.")
                 for name, size in sizes.items()
             ),
             (
                 self.block_in == self.block_out,
-                f"The blocks of VTA are equal, since what one layer stores another loads, and not "
+                f"The blocks of VTA must be equal, since one layer loads what another stores, not "
                 f"{self.block_in} and {self.block_out}.",
             ),
             (
                 widths == (3, 3, 5),
-                "VTA computes with int8 inputs and weights and int32 sums, not with widths of "
+                "VTA requires int8 inputs and weights and int32 sums, not widths of "
                 f"{', '.join(str(1 << width) for width in widths)} bits.",
             ),
         )
@@ -82,8 +82,9 @@ class Config:
             *(
                 (
                     0 <= log <= 16,
-                    f"The scratchpad {memory.name} has 1 to 65536 elements, since an instruction "
-                    f"has 16 bits for an index, and not 2^{log}.",
+                    f"The scratchpad {memory.name} must have 1 to 65536 elements, since an "
+                    "instruction "
+                    f"has 16 bits for an index, not 2^{log}.",
                 )
                 for memory, log in logs.items()
             ),
@@ -94,7 +95,7 @@ class Config:
         )
 
     def _log_elements(self, memory: Memory) -> int:
-        """log2 of the elements of a scratchpad; negative if not even one has room."""
+        """Return log2 of the elements of a scratchpad; negative if it cannot hold one."""
         if memory is Memory.UOP:
             return self.log_uop_buffer - 2
         log_bytes, log_width = {
@@ -105,7 +106,7 @@ class Config:
         return log_bytes + 3 - log_width - _log2(rows * columns)
 
     def element_shape(self, memory: Memory) -> tuple[int, int]:
-        """The shape of one element, which is a tile: rows and columns; (1, 1) for a micro-op."""
+        """Return the rows and columns of one element, which is a tile; (1, 1) for a micro-op."""
         if memory is Memory.UOP:
             return 1, 1
         if memory is Memory.WGT:
@@ -113,7 +114,7 @@ class Config:
         return self.batch, self.block_in if memory is Memory.INP else self.block_out
 
     def element_bytes(self, memory: Memory) -> int:
-        """Bytes of one element in DRAM; for all but ACC_8BIT also in the scratchpad."""
+        """Return the bytes of one element in DRAM; except for ACC_8BIT also in the scratchpad."""
         if memory is Memory.UOP:
             return UOP_BYTES
         rows, columns = self.element_shape(memory)
@@ -121,16 +122,16 @@ class Config:
         return rows * columns << width.get(memory, self.log_inp_width) - 3
 
     def log_depth(self, memory: Memory) -> int:
-        """log2 of the elements of the scratchpad that the memory is loaded into or stored from."""
+        """Return log2 of the elements of the scratchpad for loads and stores of the memory."""
         return self._log_elements(memory)
 
     def depth(self, memory: Memory) -> int:
-        """The elements of the scratchpad that the memory is loaded into or stored from."""
+        """Return the elements of the scratchpad for loads and stores of the memory."""
         return 1 << self.log_depth(memory)
 
     @property
     def name(self) -> str:
-        """`1x16_i8w8a32_15_15_18_17`, which `parse` reads."""
+        """Return the name, such as `1x16_i8w8a32_15_15_18_17`, which `parse` reads."""
         widths = "i{}w{}a{}".format(
             *(1 << log for log in (self.log_inp_width, self.log_wgt_width, self.log_acc_width))
         )
@@ -141,24 +142,24 @@ class Config:
 
     @classmethod
     def parse(cls, name: str) -> Config:
-        """The configuration of a name. Raises VTAConfigError."""
+        """Return the configuration of a name; raise VTAConfigError for an invalid name."""
         match = _NAME.fullmatch(name)
         if match is None:
             raise VTAConfigError(
-                f'"{name}" is no configuration of VTA: write one like {Config().name}, batch x '
+                f'"{name}" is not a configuration of VTA: write one like {Config().name}, batch x '
                 "block, widths, and log2 of the bytes for micro-ops, inputs, weights and sums."
             )
         batch, block, *rest = map(int, match.groups())
         widths = rest[:3]
         for width in widths:
             if not _is_power_of_two(width):
-                raise VTAConfigError(f'A width in "{name}" is {width} bits, no power of two.')
+                raise VTAConfigError(f'A width in "{name}" is {width} bits, not a power of two.')
         return cls(batch, block, block, *map(_log2, widths), *rest[3:])
 
 
 def _fits(what: str, bits: int, shrink: str, room: int = 64) -> tuple[bool, str]:
     return bits <= room, (
-        f"{what} would take {bits} bits, but VTA has {room} for them: make the {shrink} smaller."
+        f"{what} would take {bits} bits, but VTA has {room}: reduce the {shrink}."
     )
 
 
@@ -171,13 +172,13 @@ def _log2(n: int) -> int:
 
 
 BLOCK_16 = Config()
-"""The configuration of the published cores; deeper scratchpads would not fit its instructions."""
+"""The configuration of the published cores; deeper scratchpads would exceed its instructions."""
 
 BLOCK_32 = Config(block_in=32, block_out=32)
-"""A core of four times the multipliers."""
+"""A core with four times the multipliers."""
 
 BATCH_2 = Config(batch=2)
-"""Two images at a time."""
+"""A core that processes two images at a time."""
 
 
 @irdl_attr_definition

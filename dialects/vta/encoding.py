@@ -1,8 +1,8 @@
-"""Instructions and micro-ops as words, and back.
+"""Encoding of instructions and micro-ops as words, and decoding.
 
-An instruction is two little-endian 64-bit words, a micro-op one of 32 bits. Bits that a layout
-leaves free are zero, so that equal programs are equal files; decoding refuses others. Encoding and
-decoding are inverse of one another on everything that they accept.
+An instruction is two little-endian 64-bit words, a micro-op one of 32 bits. Unused bits are zero,
+so that equal programs are equal files; decoding rejects other values. Encoding and decoding are
+inverses on all valid input.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from .config import Config
 from .isa import Alu, AluOpcode, Finish, Gemm, Instruction, Load, Memory, Store, Uop
 
 Words: TypeAlias = NDArray[np.uint64]
-"""Instructions: a row of two words for each."""
+"""Instructions: a row of two words each."""
 
 UopWords: TypeAlias = NDArray[np.uint32]
-"""Micro-ops: a word for each."""
+"""Micro-ops: one word each."""
 
 
 class VTAStreamError(CloptError):
-    """A stream that is malformed, in one sentence that names the instruction by its number."""
+    """Raised for a malformed stream; the message names the instruction by its number."""
 
 
 @dataclass(frozen=True)
@@ -44,7 +44,7 @@ class Field:
 
     @property
     def range(self) -> tuple[int, int]:
-        """The least and the greatest value."""
+        """Return the minimum and the maximum."""
         if self.signed:
             return -(1 << self.width - 1), (1 << self.width - 1) - 1
         return 0, (1 << self.width) - 1
@@ -74,7 +74,7 @@ _ENUMS = {"memory": ("memory id", Memory), "opcode": ("ALU opcode", AluOpcode)}
 
 @cache
 def layout(config: Config) -> Mapping[type[Instruction], tuple[Field, ...]]:
-    """The fields of every instruction behind its opcode, in the order of their bits."""
+    """Return the fields of every instruction after its opcode, in the order of their bits."""
     loops = (
         *_TOKENS,
         ("reset", 1),
@@ -98,7 +98,7 @@ def layout(config: Config) -> Mapping[type[Instruction], tuple[Field, ...]]:
 
 @cache
 def uop_layout(config: Config) -> tuple[Field, ...]:
-    """The fields of a micro-op."""
+    """Return the fields of a micro-op."""
     acc, inp, wgt = (config.log_depth(m) for m in (Memory.ACC, Memory.INP, Memory.WGT))
     return _fields(0, 0, (("dst", acc), ("src", max(acc, inp)), ("wgt", wgt)))
 
@@ -120,7 +120,7 @@ def _fields(word: int, low: int, widths: _Widths) -> tuple[Field, ...]:
 
 
 def encode(instructions: Sequence[Instruction], config: Config) -> Words:
-    """The words of a stream, of shape (n, 2). Raises VTAStreamError for a value without room."""
+    """Return the words of a stream, [n, 2]; raise VTAStreamError if a value exceeds its field."""
     words = np.zeros((len(instructions), 2), np.uint64)
     for kind, fields in layout(config).items():
         numbers = [i for i, instruction in enumerate(instructions) if type(instruction) is kind]
@@ -132,7 +132,7 @@ def encode(instructions: Sequence[Instruction], config: Config) -> Words:
 
 
 def encode_uops(uops: Sequence[Uop], config: Config) -> UopWords:
-    """The words of micro-ops, of shape (n,). Raises VTAStreamError for an index without room."""
+    """Return the words of micro-ops, [n]; raise VTAStreamError if an index exceeds its field."""
     words = np.zeros((len(uops), 1), np.uint64)
     _pack(words, range(len(uops)), uop_layout(config), uops, "micro-op {}")
     return words[:, 0].astype(np.uint32)
@@ -145,7 +145,7 @@ def _pack(
     values: Iterable[Sequence[int]],
     what: str,
 ) -> None:
-    """Put the values of `fields` into the words of the rows `numbers`."""
+    """Store the values of `fields` in the words of the rows `numbers`."""
     try:
         columns = np.array(list(values), np.int64).reshape(len(numbers), len(fields)).T
     except OverflowError:
@@ -166,26 +166,23 @@ def _pack(
 
 
 def decode(words: NDArray[np.uint64], config: Config) -> tuple[Instruction, ...]:
-    """The instructions of a stream's words, of shape (n, 2).
+    """Return the instructions of a stream's words, [n, 2].
 
-    Raises VTAStreamError for an opcode or memory id that VTA lacks, and for bits outside of the
-    fields.
+    Raises VTAStreamError for an unknown opcode or memory id, and for bits outside the fields.
     """
     if words.ndim != 2 or words.shape[1] != 2:
-        raise VTAStreamError(f"A stream has two words for each instruction, not {words.shape}.")
+        raise VTAStreamError(f"A stream must have two words per instruction, not {words.shape}.")
     opcodes = words[:, 0] & np.uint64((1 << OPCODE_BITS) - 1)
     unknown = np.flatnonzero(~np.isin(opcodes, list(OPCODES.values())))
     if unknown.size:
         number = unknown[0]
-        raise VTAStreamError(
-            f"Instruction {number} has the opcode {opcodes[number]}: VTA has none."
-        )
-    found: dict[int, Instruction] = {}
+        raise VTAStreamError(f"Instruction {number} has the unknown opcode {opcodes[number]}.")
+    decoded: dict[int, Instruction] = {}
     for kind, fields in layout(config).items():
         numbers = np.flatnonzero(opcodes == OPCODES[kind])
         _refuse_other_bits(words, numbers, fields)
-        found |= _unpack(words, numbers, kind, fields)
-    return tuple(found[i] for i in range(len(words)))
+        decoded |= _unpack(words, numbers, kind, fields)
+    return tuple(decoded[i] for i in range(len(words)))
 
 
 def _refuse_other_bits(words: Words, numbers: NDArray[np.intp], fields: tuple[Field, ...]) -> None:
@@ -195,7 +192,7 @@ def _refuse_other_bits(words: Words, numbers: NDArray[np.intp], fields: tuple[Fi
     others = (words[numbers] & ~np.array(used, np.uint64)).any(axis=1)
     if others.any():
         raise VTAStreamError(
-            f"Instruction {numbers[np.argmax(others)]} sets bits that belong to none of its "
+            f"Instruction {numbers[np.argmax(others)]} sets bits outside its "
             "fields: they must be 0."
         )
 
@@ -203,7 +200,7 @@ def _refuse_other_bits(words: Words, numbers: NDArray[np.intp], fields: tuple[Fi
 def _unpack(
     words: Words, numbers: NDArray[np.intp], kind: type[Instruction], fields: tuple[Field, ...]
 ) -> dict[int, Instruction]:
-    """The instructions of the rows `numbers`, which are all of one kind."""
+    """Return the instructions of the rows `numbers`, which are all of one kind."""
     columns: list[Iterable[Any]] = []
     for field in fields:
         values = _extracted(words[numbers, field.word], field)
@@ -228,13 +225,11 @@ def _extracted(words: NDArray[np.uint64], field: Field) -> NDArray[np.int64]:
 
 
 def decode_uops(words: NDArray[np.uint32], config: Config) -> tuple[Uop, ...]:
-    """The micro-ops of words. Raises VTAStreamError for bits outside of their fields."""
+    """Return the micro-ops of words; raise VTAStreamError for bits outside their fields."""
     fields = uop_layout(config)
     wide = words.astype(np.uint64)
     beyond = np.flatnonzero(wide >> np.uint64(sum(field.width for field in fields)))
     if beyond.size:
-        raise VTAStreamError(
-            f"Micro-op {beyond[0]} sets bits that belong to none of its fields: they must be 0."
-        )
+        raise VTAStreamError(f"Micro-op {beyond[0]} sets bits outside its fields: they must be 0.")
     columns = (_extracted(wide, field).tolist() for field in fields)
     return tuple(Uop(*row) for row in zip(*columns, strict=True))

@@ -47,22 +47,22 @@ class VTAFacts(AcceleratorFacts):
 
     @property
     def config(self) -> Config:
-        """The configuration of the core."""
+        """Return the configuration of the core."""
         return Config.parse(self.vta_config)
 
     @property
     def arguments(self) -> tuple[str, ...]:
-        """What each parameter of the program's kernel is; nothing without a program."""
+        """Return the arguments of the program's kernel; none without a program."""
         return tuple(self.vta_arguments.split())
 
     @classmethod
     def from_table(cls, table: Mapping[str, Any], folder: Path) -> dict[str, Any]:
-        """As of any accelerator, but `arguments` is a list, and `program` counts from `folder`."""
+        """Return the facts in a table; `arguments` is a list, `program` is relative to `folder`."""
         facts = super().from_table(table, folder)
         arguments, program = facts.get("vta_arguments"), facts.get("vta_program")
         if arguments is not None:
             if not isinstance(arguments, list):
-                raise ValueError(f"vta.arguments is a list of names, not {arguments!r}")
+                raise ValueError(f"vta.arguments must be a list of names, not {arguments!r}")
             facts["vta_arguments"] = " ".join(map(str, cast("list[object]", arguments)))
         if isinstance(program, str):
             facts["vta_program"] = str(folder / program)
@@ -75,15 +75,15 @@ class VTAFacts(AcceleratorFacts):
         try:
             Config.parse(facts["vta_config"])
         except VTAConfigError as error:
-            raise ValueError(f"vta_config is wrong: {error}") from error
+            raise ValueError(f"vta_config is invalid: {error}") from error
         lanes = facts["vta_core_lanes"]
         if lanes < 0 or lanes & (lanes - 1):
-            raise ValueError(f"vta_core_lanes is 0 or a power of two, not {lanes}")
+            raise ValueError(f"vta_core_lanes must be 0 or a power of two, not {lanes}")
         require_choice(facts, "vta_memory", PLACEMENTS)
         if facts["vta_program"]:
             _check_program(facts)
         elif others := [name for name in _OF_PROGRAMS if facts[name]]:
-            raise ValueError(f"{others[0]} is about a program binary; name that as vta_program")
+            raise ValueError(f"{others[0]} requires a program binary; set vta_program")
 
 
 _OF_PROGRAMS = ("vta_program_config", "vta_kernel", "vta_arguments")
@@ -96,7 +96,7 @@ def _check_program(facts: Mapping[str, Any]) -> None:
             raise ValueError(f"{name} is missing for the program {program}")
     if config != facts["vta_config"]:
         raise ValueError(
-            f"the program {program} is a core {config}, and vta_config asks for "
-            f"{facts['vta_config']}; name the program of such a core"
+            f"the program {program} is for a core {config}, but vta_config is "
+            f"{facts['vta_config']}; use a program for such a core"
         )
     read_arguments(facts["vta_arguments"])

@@ -1,4 +1,4 @@
-"""`vta.graph`: layers that the accelerator computes in one program, and what they return."""
+"""`vta.graph`: layers that the accelerator computes in one program, and their results."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from .windows import ConcatOp
 
 @irdl_op_definition
 class ReturnOp(IRDLOperation):
-    """The end of a graph: the tensors that it returns."""
+    """The terminator of a graph, with the tensors that it returns."""
 
     name = "vta.return"
     values = var_operand_def(TensorType)
@@ -40,12 +40,12 @@ class ReturnOp(IRDLOperation):
 
 @irdl_op_definition
 class GraphOp(IRDLOperation):
-    """Layers on int8 tensors, and nn.constant for their weights and biases.
+    """Layers on int8 tensors, with nn.constant for their weights and biases.
 
     `vta.graph @g(%x : tensor<1x64x56x56xi8>) -> tensor<1x64x56x56xi8> #vta.config<…> { … }`
 
-    In DRAM activations lie in tiles of batch x block: `N/batch, C/block, H, W, batch, block`, with
-    zeros where a batch or channel is missing. A graph returns results of layers, each once.
+    In DRAM, activations are in tiles of batch x block: `N/batch, C/block, H, W, batch, block`,
+    padded with zeros. A graph returns results of layers, each once.
     """
 
     name = "vta.graph"
@@ -62,41 +62,41 @@ class GraphOp(IRDLOperation):
 
     @property
     def config(self) -> Config:
-        """The configuration of the core."""
+        """Return the configuration of the core."""
         return self.config_attr.data
 
     @property
     def inputs(self) -> tuple[BlockArgument, ...]:
-        """The tensors that the graph takes."""
+        """Return the input tensors of the graph."""
         return tuple(self.body.block.args)
 
     @property
     def outputs(self) -> tuple[SSAValue, ...]:
-        """The tensors that the graph returns."""
+        """Return the output tensors of the graph."""
         last = self.body.block.last_op
         return tuple(last.values) if isinstance(last, ReturnOp) else ()
 
     @property
     def layers(self) -> list[LayerOp]:
-        """Its layers in their order."""
+        """Return its layers in order."""
         return [op for op in self.body.block.ops if isinstance(op, LayerOp)]
 
     def verify_(self) -> None:
         if not isinstance(self.body.block.last_op, ReturnOp):
-            raise VerifyException("a graph ends with vta.return")
+            raise VerifyException("a graph must end with vta.return")
         for op in self.body.block.ops:
             if not isinstance(op, LayerOp | ConstantOp | ReturnOp):
-                raise VerifyException(f"{op.name} is no layer of VTA")
+                raise VerifyException(f"{op.name} is not a layer of VTA")
             if isinstance(op, LayerOp):
                 _verify_constants(op)
             if isinstance(op, ConcatOp) and (why_not := op.why_not(self.config)):
                 raise VerifyException(why_not)
         if not self.outputs:
-            raise VerifyException("a graph returns at least one tensor")
+            raise VerifyException("a graph must return at least one tensor")
         if any(not isinstance(value.owner, LayerOp) for value in self.outputs):
-            raise VerifyException("a graph returns results of its layers only")
+            raise VerifyException("a graph must return results of its layers")
         if len(set(self.outputs)) < len(self.outputs):
-            raise VerifyException("a graph returns no tensor twice")
+            raise VerifyException("a graph must not return a tensor twice")
 
     @classmethod
     def parse(cls, parser: Parser) -> GraphOp:
@@ -112,12 +112,12 @@ class GraphOp(IRDLOperation):
         end = parser.pos
         config = parser.parse_attribute()
         if not isinstance(config, ConfigAttr):
-            parser.raise_error("a #vta.config belongs here", end, parser.pos)
+            parser.raise_error("expected a #vta.config", end, parser.pos)
         attributes = parser.parse_optional_attr_dict_with_keyword()
         op = cls(name, config.data, parser.parse_region(args))
         op.attributes |= {} if attributes is None else attributes.data
         if [value.type for value in op.outputs] != types:
-            parser.raise_error("the graph returns values of other types", start, end)
+            parser.raise_error("the returned values have other types", start, end)
         return op
 
     def print(self, printer: Printer) -> None:
@@ -140,9 +140,9 @@ class GraphOp(IRDLOperation):
 
 
 def _verify_constants(layer: LayerOp) -> None:
-    """Weights and biases are constants, activations are not."""
+    """Verify that weights and biases are constants, and activations are not."""
     for i, value in enumerate(layer.operands):
         is_activation = i < layer.ACTIVATIONS
         if isinstance(value.owner, ConstantOp) == is_activation:
             what = "an activation" if is_activation else "a constant"
-            raise VerifyException(f"operand {i} of {layer.name} is {what}")
+            raise VerifyException(f"operand {i} of {layer.name} must not be {what}")

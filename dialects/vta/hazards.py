@@ -1,9 +1,9 @@
-"""Elements that two stages touch in no certain order, and elements that hold nothing yet.
+"""Hazards: races between stages, and reads of uninitialised elements.
 
-Every memory keeps, for each element and stage, the last step of that stage that read and wrote it.
-An access is ordered behind all earlier ones if it is ordered behind the last of every other stage,
-because a stage takes its steps in order. So a program is verified in time linear in the elements
-that it touches.
+Every memory keeps, for each element and stage, the last step of the stage that read and wrote it.
+An access is ordered after all earlier ones if it is ordered after the last of every other stage,
+because a stage executes its steps in order. The verification is linear in the elements that a
+program touches.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Elements: TypeAlias = Indices | slice
 
 
 class _Content(IntEnum):
-    """What an element of ACC holds, which OUT has only if it was computed."""
+    """The state of an element of ACC; its copy in OUT is valid only if it was computed."""
 
     NOTHING = 0
     LOADED = 1
@@ -34,7 +34,7 @@ class _Content(IntEnum):
 
 
 _STALE = {
-    _Content.NOTHING: "nothing has written",
+    _Content.NOTHING: "was never written",
     _Content.LOADED: "was loaded into acc, which does not change out",
     _Content.RESET: "was last written by a reset, after which cores disagree about out",
 }
@@ -49,7 +49,7 @@ class _Memory:
         self.last: dict[tuple[Stage, bool], NDArray[np.int32]] = {}
 
     def access(self, where: Elements, writes: bool, step: Step, clock: Clock, order: Order) -> None:
-        """Refuse an access that is not ordered behind others; remember it."""
+        """Raise VerifyException for an access that is not ordered after others; record it."""
         stage = step.stage
         for (other, wrote), last in self.last.items():
             if other is stage or not (wrote or writes):
@@ -62,19 +62,19 @@ class _Memory:
                 raise VerifyException(
                     f"{step} {'writes' if writes else 'reads'} element {at} of {self.name}, which "
                     f"{step.kind} {earlier} {'writes' if wrote else 'reads'} in another stage, and "
-                    "no tokens say which is first"
+                    "no tokens order them"
                 )
-        own = self.last.get((stage, writes))
-        if own is None:
-            own = self.last[stage, writes] = np.full(self.elements, -1, np.int32)
-        own[where] = len(order.numbers[stage])
+        accesses = self.last.get((stage, writes))
+        if accesses is None:
+            accesses = self.last[stage, writes] = np.full(self.elements, -1, np.int32)
+        accesses[where] = len(order.numbers[stage])
 
 
 class Hazards:
     """The accesses of a program's steps so far."""
 
     def __init__(self, config: Config, buffers: dict[Hashable, tuple[str, int]]):
-        """`buffers` are names and elements of those that stores write; others are only read."""
+        """Create the state; `buffers` are names and sizes of the buffers that stores write."""
         shared = (Memory.INP, Memory.WGT, Memory.OUT)
         self.memories = {m: _Memory(m.name.lower(), config.depth(m)) for m in shared}
         self.buffers = {key: _Memory(f'"{name}"', n) for key, (name, n) in buffers.items()}
@@ -82,7 +82,7 @@ class Hazards:
         self.content = np.zeros(config.depth(Memory.ACC), np.int8)
 
     def step(self, step: Step, clock: Clock, order: Order) -> None:
-        """Refuse a hazard that this step adds."""
+        """Raise VerifyException for a hazard that this step introduces."""
         match step.instruction:
             case Load() | Store() as op if is_nop(op):
                 pass
@@ -139,5 +139,5 @@ def _require_content(step: Step, has: NDArray[np.bool_], where: Indices, memory:
     if not has.all():
         at = where[int((~has).argmax())]
         require(
-            False, step, f"reads element {at} of {memory.name.lower()}, which nothing has written"
+            False, step, f"reads element {at} of {memory.name.lower()}, which was never written"
         )

@@ -1,4 +1,4 @@
-"""Operations of the instruction level: each is one instruction, with its fields as properties."""
+"""Instruction-level operations: each is one instruction, with its fields as properties."""
 
 from __future__ import annotations
 
@@ -41,13 +41,13 @@ class MemoryAttr(EnumAttribute[MemoryName], SpacedOpaqueSyntaxAttribute):
 
 
 class InsnOp(IRDLOperation, ABC):
-    """One instruction. Its properties are the fields of the encoding.
+    """One instruction; its properties are the fields of the encoding.
 
-    Where it has a buffer, `dram_base` counts from the start of that.
+    If it has a buffer, `dram_base` is relative to the start of the buffer.
     """
 
     INSTRUCTION: ClassVar[type[Instruction]]
-    """Its class as a value."""
+    """The class of the instruction as a value."""
 
     buffer = opt_operand_def(DramType)
     pop_prev = opt_prop_def(UnitAttr)
@@ -66,7 +66,7 @@ class InsnOp(IRDLOperation, ABC):
 
     @property
     def instruction(self) -> Instruction:
-        """The instruction; its `dram_base` counts from the start of the buffer, if it has one."""
+        """Return the instruction; its `dram_base` is relative to the buffer, if it has one."""
         known = self.properties
         return self.INSTRUCTION(
             **{
@@ -80,14 +80,14 @@ class InsnOp(IRDLOperation, ABC):
         if self.buffer is None:
             return
         if not isinstance(self, InsnLoadOp | InsnStoreOp):
-            raise VerifyException(f"{self.name} has no buffer in DRAM")
+            raise VerifyException(f"{self.name} must not have a buffer in DRAM")
         kind, memory = dram_type(self.buffer).kind, self.memory.data
         if kind is not KINDS[memory.memory]:
-            raise VerifyException(f"{memory} is not loaded from or stored into a buffer of {kind}")
+            raise VerifyException(f"{memory} cannot be loaded from or stored to a buffer of {kind}")
 
     @classmethod
     def _parse_fields(cls, parser: Parser) -> tuple[dict[str, Any], SSAValue | None]:
-        """The fields before the dependence bits, and the buffer."""
+        """Parse the fields before the dependence bits, and the buffer."""
         del parser
         return {}, None
 
@@ -195,7 +195,7 @@ def _parse_ints(parser: Parser, count: int) -> list[int]:
     start = parser.pos
     values = parse_ints(parser)
     if len(values) != count:
-        parser.raise_error(f"{count} numbers belong here", start, parser.pos)
+        parser.raise_error(f"expected {count} numbers", start, parser.pos)
     return values
 
 
@@ -209,8 +209,8 @@ class InsnLoadOp(_TransferInsnOp):
 
     `vta.insn.load %x[128] to inp[0] size [4, 14] stride 56 pads [1, 0, 1, 1] push_next`
 
-    `dram[128]` in the place of `%x[128]` is an absolute `dram_base`. The sizes are rows and
-    elements of each; the pads are y_pad_0, y_pad_1, x_pad_0 and x_pad_1.
+    `dram[128]` instead of `%x[128]` is an absolute `dram_base`. The sizes are rows and elements per
+    row; the pads are y_pad_0, y_pad_1, x_pad_0 and x_pad_1.
     """
 
     name = "vta.insn.load"
@@ -243,7 +243,7 @@ class _LoopsInsnOp(InsnOp, ABC):
 
     @classmethod
     def _parse_head(cls, parser: Parser) -> dict[str, Any]:
-        """The fields before those of the loops."""
+        """Parse the fields before the fields of the loops."""
         del parser
         return {}
 
@@ -263,11 +263,11 @@ class _LoopsInsnOp(InsnOp, ABC):
 
 @irdl_op_definition
 class InsnGemmOp(_LoopsInsnOp):
-    """GEMM: products of tiles, added up; or with `reset` zeros.
+    """GEMM: accumulated products of tiles, or zeros with `reset`.
 
     `vta.insn.gemm uops [3, 12] iterations [14, 7] dst [14, 1] src [16, 1] wgt [0, 9] pop_prev`
 
-    The micro-ops are uop_bgn and uop_end; of iterations and factors, the outer loop's come first.
+    The micro-ops are uop_bgn and uop_end; iterations and factors list the outer loop first.
     """
 
     name = "vta.insn.gemm"
@@ -278,11 +278,11 @@ class InsnGemmOp(_LoopsInsnOp):
 
 @irdl_op_definition
 class InsnAluOp(_LoopsInsnOp):
-    """ALU: tiles of acc, changed by an immediate or another tile.
+    """ALU: tiles of acc, updated with an immediate or another tile.
 
     `vta.insn.alu shr imm 8 uops [1, 2] iterations [4, 196] dst [196, 1] src [196, 1] push_next`
 
-    An immediate in an instruction that does not use it is `unused_imm 8`.
+    An immediate in an instruction that does not use it is written `unused_imm 8`.
     """
 
     name = "vta.insn.alu"

@@ -1,7 +1,7 @@
 """The instructions of VTA as values: 128-bit instructions, 32-bit micro-ops, stages and queues.
 
-The layout of the bits is in `encoding`. Memory ids and opcodes are those of the instruction set of
-December 2020 (hardware version 0.0.2), the first with ACC_8BIT and MUL.
+The bit layout is in `encoding`. Memory ids and opcodes follow the instruction set of December 2020
+(hardware version 0.0.2), the first with ACC_8BIT and MUL.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from xdsl.utils.str_enum import StrEnum
 
 
 class Memory(IntEnum):
-    """What a load writes or a store reads. The values are the encoding's."""
+    """The memory that a load writes or a store reads; the values are the encoding's."""
 
     UOP = 0
     WGT = 1
@@ -27,7 +27,7 @@ class Memory(IntEnum):
 
 
 class AluOpcode(IntEnum):
-    """The operations of the ALU. The values are the encoding's."""
+    """An operation of the ALU; the values are the encoding's."""
 
     MIN = 0
     MAX = 1
@@ -38,7 +38,7 @@ class AluOpcode(IntEnum):
 
 
 class Stage(StrEnum):
-    """The processors that work at the same time, each through its instructions in order."""
+    """A processor that executes its instructions in order, in parallel with the other stages."""
 
     LOAD = "load"
     COMPUTE = "compute"
@@ -46,7 +46,7 @@ class Stage(StrEnum):
 
 
 class Queue(StrEnum):
-    """The queues of dependence tokens, from one stage to another."""
+    """A queue of dependence tokens from one stage to another."""
 
     L2C = "l2c"
     C2L = "c2l"
@@ -55,12 +55,12 @@ class Queue(StrEnum):
 
     @property
     def source(self) -> Stage:
-        """The stage that signals."""
+        """Return the stage that signals."""
         return _ENDS[self][0]
 
     @property
     def target(self) -> Stage:
-        """The stage that waits."""
+        """Return the stage that waits."""
         return _ENDS[self][1]
 
 
@@ -76,8 +76,8 @@ _ENDS = {
 class Tokens:
     """The dependence bits. The order of the stages is load, compute, store.
 
-    Before an instruction starts it takes a token from the queue of each `pop`; when it has ended it
-    puts one into the queue of each `push`. `prev` is the stage before, `next` the stage behind.
+    Before an instruction starts it takes a token from the queue of each `pop`; when it ends it puts
+    one into the queue of each `push`. `prev` is the preceding stage, `next` the following stage.
     """
 
     pop_prev: bool = False
@@ -88,11 +88,11 @@ class Tokens:
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Load(Tokens):
-    """Copy rows of DRAM into a scratchpad, with zeros around them.
+    """Copies rows of DRAM into a scratchpad, with zeros around them.
 
-    The scratchpad takes `y_pad_0 + y_size + y_pad_1` rows of `x_pad_0 + x_size + x_pad_1` elements
-    without gaps from `sram_base` on; in DRAM a row starts `x_stride` elements behind the one
-    before. All in elements of `memory`. With `x_size` 0 it only moves tokens.
+    The scratchpad receives `y_pad_0 + y_size + y_pad_1` rows of `x_pad_0 + x_size + x_pad_1`
+    elements without gaps from `sram_base` on; in DRAM the starts of rows are `x_stride` elements
+    apart. All sizes are in elements of `memory`. With `x_size` 0 it only moves tokens.
     """
 
     memory: Memory
@@ -109,7 +109,10 @@ class Load(Tokens):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Store(Tokens):
-    """Copy the scratchpad OUT into rows of DRAM. The fields are those of a load; pads must be 0."""
+    """Copies the scratchpad OUT into rows of DRAM.
+
+    The fields are those of a load; pads must be 0.
+    """
 
     memory: Memory = Memory.OUT
     sram_base: int = 0
@@ -125,10 +128,10 @@ class Store(Tokens):
 
 @dataclass(frozen=True, kw_only=True, slots=True)
 class Gemm(Tokens):
-    """Multiply tiles: ACC[dst] += INP[src] x WGT[wgt] transposed, or with `reset` ACC[dst] = 0.
+    """Multiplies tiles: ACC[dst] += INP[src] x WGT[wgt] transposed, or ACC[dst] = 0 with `reset`.
 
     It runs the micro-ops `uop_bgn` to `uop_end` (excluded) for each of iter_out x iter_in
-    iterations; the index of a tile is that of the micro-op + iteration x factor of both loops.
+    iterations; the index of a tile is the micro-op's index + iteration x factor of both loops.
     OUT[dst] becomes the low 8 bits of ACC[dst].
     """
 
@@ -176,7 +179,7 @@ Instruction: TypeAlias = Load | Store | Gemm | Alu | Finish
 
 
 class Uop(NamedTuple):
-    """A micro-op: the indices of its tiles; the ALU has no use for `wgt`."""
+    """A micro-op: the indices of its tiles; the ALU does not use `wgt`."""
 
     dst: int = 0
     src: int = 0
@@ -184,7 +187,7 @@ class Uop(NamedTuple):
 
 
 LOAD_STAGE_MEMORIES = frozenset({Memory.INP, Memory.WGT})
-"""The memories whose loads the load stage does; the compute stage does all other loads."""
+"""The memories loaded by the load stage; the compute stage performs all other loads."""
 
 _POPS = {
     Stage.LOAD: (None, Queue.C2L),
@@ -199,7 +202,7 @@ _PUSHES = {
 
 
 def stage_of(instruction: Instruction) -> Stage:
-    """The stage that executes an instruction."""
+    """Return the stage that executes an instruction."""
     if isinstance(instruction, Store):
         return Stage.STORE
     if isinstance(instruction, Load) and instruction.memory in LOAD_STAGE_MEMORIES:
@@ -208,13 +211,13 @@ def stage_of(instruction: Instruction) -> Stage:
 
 
 def waits_of(instruction: Instruction) -> tuple[Queue, ...]:
-    """The queues from which it takes a token; bits without a queue are left out."""
+    """Return the queues from which it takes a token; bits without a queue are ignored."""
     prev, next_ = _POPS[stage_of(instruction)]
     return _chosen((instruction.pop_prev, prev), (instruction.pop_next, next_))
 
 
 def signals_of(instruction: Instruction) -> tuple[Queue, ...]:
-    """The queues into which it puts a token; bits without a queue are left out."""
+    """Return the queues into which it puts a token; bits without a queue are ignored."""
     prev, next_ = _PUSHES[stage_of(instruction)]
     return _chosen((instruction.push_prev, prev), (instruction.push_next, next_))
 
@@ -224,7 +227,7 @@ def _chosen(*bits: tuple[bool, Queue | None]) -> tuple[Queue, ...]:
 
 
 def unconnected_bits(instruction: Instruction) -> tuple[str, ...]:
-    """The set dependence bits for which the stage of the instruction has no queue."""
+    """Return the set dependence bits for which the stage of the instruction has no queue."""
     stage = stage_of(instruction)
     (pop_prev, pop_next), (push_prev, push_next) = _POPS[stage], _PUSHES[stage]
     bits = {
@@ -237,7 +240,7 @@ def unconnected_bits(instruction: Instruction) -> tuple[str, ...]:
 
 
 def token_bits(waits: Collection[Queue], signals: Collection[Queue]) -> dict[str, bool]:
-    """The dependence bits of an instruction that waits for and signals these queues."""
+    """Return the dependence bits of an instruction that waits for and signals these queues."""
     return {
         "pop_prev": Queue.L2C in waits or Queue.C2S in waits,
         "pop_next": Queue.C2L in waits or Queue.S2C in waits,
@@ -249,12 +252,12 @@ def token_bits(waits: Collection[Queue], signals: Collection[Queue]) -> dict[str
 def nop(
     stage: Stage, waits: Collection[Queue] = (), signals: Collection[Queue] = ()
 ) -> Load | Store:
-    """An instruction of `stage` that only moves tokens."""
+    """Return an instruction of `stage` that only moves tokens."""
     memory = Memory.INP if stage is Stage.LOAD else Memory.UOP
     empty = Store(y_size=0) if stage is Stage.STORE else Load(memory=memory, y_size=0)
     return replace(empty, **token_bits(waits, signals))
 
 
 def is_nop(instruction: Instruction) -> bool:
-    """Whether an instruction moves tokens only."""
+    """Return whether an instruction only moves tokens."""
     return isinstance(instruction, Load | Store) and instruction.x_size == 0

@@ -1,6 +1,6 @@
-"""Layers on int8 tensors, with their integer arithmetic stated exactly.
+"""Layers on int8 tensors, with exact integer arithmetic.
 
-Tensors are in the logical order N, C, H, W; in DRAM they lie in tiles. Each result is made of a
+Tensors have the logical order N, C, H, W; in DRAM they are in tiles. Each result is computed from a
 32-bit sum: `(sum + 2^(shift - 1)) >> shift`, which rounds half up, or the sum itself for a shift of
 0; then it is clipped to `low` to `high`. Sums wrap at 32 bits.
 """
@@ -27,11 +27,11 @@ IMMEDIATE = range(-(1 << 15), 1 << 15)
 
 
 class LayerOp(InferredOp, ABC):
-    """A layer: int8 activations, perhaps constants, one int8 result.
+    """A layer: int8 activations, optional constants, one int8 result.
 
     A subclass has the properties `shift`, `low` and `high`, and implements `result_shape`, the only
-    place for its rules. It may be built and verified outside of a graph: the sentence of the
-    VerifyException says why VTA does not compute it.
+    definition of its rules. It may be built and verified outside a graph: the message of the
+    VerifyException says why VTA cannot compute it.
     """
 
     shift_attr = prop_def(I64, prop_name="shift", default_value=integer(0))
@@ -40,9 +40,9 @@ class LayerOp(InferredOp, ABC):
     result = result_def(TensorType)
 
     ELEMENT_TYPES: ClassVar[tuple[IntegerType, ...]] = (i8,)
-    """Those of the operands; the last one is that of all further operands."""
+    """The element types of the operands; the last one also applies to all further operands."""
     ACTIVATIONS: ClassVar[int] = 1
-    """The number of its first operands that are activations; the others are constants."""
+    """The number of leading operands that are activations; the others are constants."""
 
     def __init__(
         self,
@@ -53,7 +53,7 @@ class LayerOp(InferredOp, ABC):
         low: int = LOW,
         high: int = HIGH,
     ):
-        """`properties` are those that not every layer has."""
+        """Create the layer; `properties` are specific to its kind."""
         given = {
             "shift": integer(shift),
             "low": integer(low),
@@ -66,46 +66,46 @@ class LayerOp(InferredOp, ABC):
 
     @property
     def shift(self) -> int:
-        """How far the sum is shifted to the right."""
+        """Return the right shift of the sum."""
         return self.shift_attr.value.data
 
     @property
     def low(self) -> int:
-        """The smallest result."""
+        """Return the minimum result."""
         return self.low_attr.value.data
 
     @property
     def high(self) -> int:
-        """The largest result."""
+        """Return the maximum result."""
         return self.high_attr.value.data
 
     @classmethod
     def infer(cls, operands: Sequence[SSAValue], properties: Properties) -> TensorType[IntegerType]:
-        """The type of the result. Raises VerifyException."""
+        """Return the type of the result; raise VerifyException for illegal operands."""
         shapes = [_checked_shape(cls, i, value) for i, value in enumerate(operands)]
         shift, low, high = (ints(properties[name])[0] for name in ("shift", "low", "high"))
-        require(0 <= shift <= MAX_SHIFT, f"a shift is 0 to {MAX_SHIFT}, not {shift}")
+        require(0 <= shift <= MAX_SHIFT, f"a shift must be 0 to {MAX_SHIFT}, not {shift}")
         require(
             LOW <= low <= high <= HIGH,
-            f"results are clipped to a range within {LOW} to {HIGH}, not to {low} to {high}",
+            f"results must be clipped to a range within {LOW} to {HIGH}, not {low} to {high}",
         )
         return TensorType(i8, cls.result_shape(shapes, properties))
 
     @classmethod
     @abstractmethod
     def result_shape(cls, shapes: Sequence[Shape], properties: Properties) -> Shape:
-        """The shape of the result, of the shapes of the operands. Raises VerifyException."""
+        """Return the shape of the result; raise VerifyException for illegal shapes of operands."""
 
     def verify_(self) -> None:
         expected = self.infer(self.operands, self.with_defaults(self.properties))
         require(
             expected == self.result.type,
-            f"the result is {expected}, not {self.result.type}",
+            f"the result must be {expected}, not {self.result.type}",
         )
 
 
 def _segments(operands: Sequence[SSAValue | None]) -> list[Sequence[SSAValue] | SSAValue]:
-    """Operands as xDSL takes them: an optional one, which is the last, as a list."""
+    """Return the operands as xDSL expects them: the optional last operand as a list."""
     return [[] if value is None else value for value in operands]
 
 
@@ -115,19 +115,19 @@ def _checked_shape(layer: type[LayerOp], index: int, value: SSAValue) -> Shape:
     require(
         isinstance(type_, TensorType)
         and cast("TensorType[Attribute]", type_).element_type == expected,
-        f"operand {index} of {layer.name} is a tensor of {expected}, not {type_}",
+        f"operand {index} of {layer.name} must be a tensor of {expected}, not {type_}",
     )
     shape = cast("TensorType[Attribute]", type_).get_shape()
     require(DYNAMIC_INDEX not in shape, f"{type_} has a dynamic dimension")
     require(
         index >= layer.ACTIVATIONS or (len(shape) >= 2 and 0 not in shape),
-        f"activations have the dimensions N and C, and elements, which {type_} has not",
+        f"activations must have the dimensions N and C and not be empty, not {type_}",
     )
     return shape
 
 
 def shape_of(value: SSAValue) -> Shape:
-    """The shape of a value of a verified graph."""
+    """Return the shape of a value of a verified graph."""
     return cast("TensorType[Attribute]", value.type).get_shape()
 
 
@@ -135,7 +135,7 @@ def shape_of(value: SSAValue) -> Shape:
 class AddOp(LayerOp):
     """`(a << left_shifts[0]) + (b << left_shifts[1])`, then shifted and clipped.
 
-    The shifts to the left bring both to one scale.
+    The left shifts bring both operands to one scale.
     """
 
     name = "vta.add"
@@ -160,17 +160,17 @@ class AddOp(LayerOp):
 
     @property
     def left_shifts(self) -> Shape:
-        """How far each operand is shifted to the left."""
+        """Return the left shift of each operand."""
         return ints(self.left_shifts_attr)
 
     @classmethod
     def result_shape(cls, shapes: Sequence[Shape], properties: Properties) -> Shape:
         a, b = shapes
-        require(a == b, f"vta.add takes two tensors of one shape, not {a} and {b}")
+        require(a == b, f"vta.add requires two tensors of the same shape, not {a} and {b}")
         shifts = ints(properties["left_shifts"])
         require(
             len(shifts) == 2 and 0 <= min(shifts) and max(shifts) <= MAX_LEFT_SHIFT,
-            f"left_shifts are two numbers from 0 to {MAX_LEFT_SHIFT}, not {shifts}",
+            f"left_shifts must be two numbers from 0 to {MAX_LEFT_SHIFT}, not {shifts}",
         )
         return a
 
@@ -200,17 +200,17 @@ class ScaleOp(LayerOp):
 
     @property
     def multiplier(self) -> int:
-        """What x is multiplied by."""
+        """Return the factor of x."""
         return self.multiplier_attr.value.data
 
     @property
     def offset(self) -> int:
-        """What is added to the product."""
+        """Return the offset added to the product."""
         return self.offset_attr.value.data
 
     @classmethod
     def result_shape(cls, shapes: Sequence[Shape], properties: Properties) -> Shape:
         for name in ("multiplier", "offset"):
             (value,) = ints(properties[name])
-            require(value in IMMEDIATE, f"the {name} of vta.scale has 16 bits, {value} has more")
+            require(value in IMMEDIATE, f"the {name} of vta.scale must fit 16 bits, unlike {value}")
         return shapes[0]

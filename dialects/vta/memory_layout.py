@@ -1,4 +1,4 @@
-"""The tensors and constants of a `vta.binary` by name, and their places in a core's memory."""
+"""Names of the tensors and constants of a `vta.binary`, and their locations in a core's memory."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ _KINDS = {WEIGHTS: DramKind.WGT, BIASES: DramKind.ACC, UOPS: DramKind.UOP}
 
 
 def tensor_names(op: BinaryOp) -> list[str]:
-    """`input0`, ..., `output0`, ..., `scratch0`, ...: the names of its tensors in their order."""
+    """Return the names of its tensors in order: `input0`, ..., `output0`, ..., `scratch0`, ...."""
     counts = vars(op.counts)
     roles = {"inputs": "input", "outputs": "output", "scratch": "scratch"}
     return [f"{roles[key]}{n}" for key, count in counts.items() for n in range(count)]
 
 
 def symbols_of(op: BinaryOp) -> tuple[Symbol, ...]:
-    """Its tensors, then its constants."""
+    """Return its tensors, then its constants."""
     tensors = zip(tensor_names(op), op.tensor_types, strict=True)
     constants = op.code.arrays.items()
     return (
@@ -40,35 +40,35 @@ def symbols_of(op: BinaryOp) -> tuple[Symbol, ...]:
 
 @dataclass(frozen=True)
 class MemoryLayout:
-    """Where the tensors and constants of a graph lie for a kernel with a pointer for each memory.
+    """The locations of a graph's tensors and constants, for a kernel with a pointer per memory.
 
-    The activations share a buffer. Constants have others, or lie in the same one, an arena.
+    The activations share a buffer. Constants are in other buffers, or in the same one, an arena.
     """
 
     places: Mapping[str, int]
     """The first element of each, as addresses count them."""
     offsets: Mapping[str, int]
-    """The first byte of each in the shared buffer, without those in others."""
+    """The first byte of each in the shared buffer, without symbols in other buffers."""
     bytes: int
-    """The size of the shared buffer."""
+    """The size of the shared buffer in bytes."""
 
 
 def layout_of(op: BinaryOp, memory: str) -> MemoryLayout:
-    """The layout of a graph in one of `PLACEMENTS`."""
+    """Return the layout of a graph in one of `PLACEMENTS`."""
     symbols, sizes = symbols_of(op), _element_bytes(op.config)
     if memory == ARENA:
-        unit = math.lcm(*sizes.values())  # each starts at a whole element of its memory
+        unit = math.lcm(*sizes.values())  # every symbol starts at a multiple of its element size
         ends, end = dict[str, int](), 0
         for symbol in symbols:
             ends[symbol.name] = end
             end += -(-symbol.elements * sizes[symbol.kind] // unit) * unit
-        places = {each.name: ends[each.name] // sizes[each.kind] for each in symbols}
+        places = {s.name: ends[s.name] // sizes[s.kind] for s in symbols}
         return MemoryLayout(places, ends, end)
     places = side_by_side(symbols)
-    tensors = [each for each in symbols if each.kind is DramKind.ACT]
+    tensors = [s for s in symbols if s.kind is DramKind.ACT]
     size = sizes[DramKind.ACT]
-    offsets = {each.name: places[each.name] * size for each in tensors}
-    return MemoryLayout(places, offsets, sum(each.elements for each in tensors) * size)
+    offsets = {s.name: places[s.name] * size for s in tensors}
+    return MemoryLayout(places, offsets, sum(s.elements for s in tensors) * size)
 
 
 def _element_bytes(config: Config) -> dict[DramKind, int]:

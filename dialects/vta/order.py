@@ -1,10 +1,9 @@
-"""Which steps are done before which: the order within stages, and the tokens between them.
+"""The happens-before order of steps: the order within stages, and the tokens between them.
 
-Stages take their steps in the order of the program, so the k-th token that a stage takes from a
-queue is the k-th that was put into it. We walk the steps in that order, which executes them if
-every token that a step takes is there. This is more than freedom from deadlock, and what a core
-needs that fetches instructions in order and has room for a few: it never waits for an instruction
-behind the one that waits.
+Stages execute their steps in program order, so the k-th token that a stage takes from a queue is
+the k-th put into it. The verifier walks the steps in program order and requires each token to be
+available when a step takes it. This is stronger than freedom from deadlock. A core that fetches
+instructions in order with a bounded queue needs it: an instruction must never wait for a later one.
 """
 
 from __future__ import annotations
@@ -18,20 +17,20 @@ from .isa import Finish, Queue, Stage
 from .steps import Step, require
 
 Clock: TypeAlias = tuple[int, int, int]
-"""How many steps of load, compute and store are done."""
+"""The number of completed steps of load, compute and store."""
 
 STAGES = tuple(Stage)
 
 
 @dataclass
 class Order:
-    """The steps so far, each with what is done when it starts."""
+    """The steps so far, each with the steps completed when it starts."""
 
     serial: bool = False
-    """Whether a step starts when all before it are done, in place of tokens."""
+    """Whether each step starts when all earlier steps are done, without tokens."""
 
     done: dict[Stage, Clock] = field(default_factory=lambda: dict.fromkeys(STAGES, (0, 0, 0)))
-    """What is done, as far as each stage knows, before its next step."""
+    """The steps known to be done, for each stage, before its next step."""
     queues: dict[Queue, deque[tuple[Clock, Hashable]]] = field(
         default_factory=lambda: {queue: deque() for queue in Queue}
     )
@@ -39,18 +38,20 @@ class Order:
     """The numbers of the steps of each stage."""
 
     def start(self, step: Step, tokens: Sequence[Hashable] = ()) -> Clock:
-        """Take the tokens of a step; what is done then.
+        """Take the tokens of a step; return the steps completed when it starts.
 
-        `tokens` are the identities of those that it takes, where they have any.
+        `tokens` are the identities of the tokens, if they have any.
         """
         stage = step.stage
         if self.serial:
             return self.started
         clock = self.done[stage]
         for i, queue in enumerate(step.waits):
-            require(queue.target is stage, step, f"takes a token of {queue}, which ends elsewhere")
+            require(
+                queue.target is stage, step, f"takes a token of {queue}, a queue to another stage"
+            )
             waiting = self.queues[queue]
-            require(bool(waiting), step, f"takes a token of {queue} that nothing before it sends")
+            require(bool(waiting), step, f"takes a token of {queue} that no earlier step sends")
             sent, token = waiting.popleft()
             require(
                 not tokens or token == tokens[i],
@@ -75,28 +76,28 @@ class Order:
         self.done[stage] = clock
         for i, queue in enumerate(step.signals):
             require(
-                queue.source is stage, step, f"sends a token of {queue}, which starts elsewhere"
+                queue.source is stage, step, f"sends a token of {queue}, a queue from another stage"
             )
             self.queues[queue].append((clock, tokens[i] if tokens else None))
 
     def left(self) -> Iterable[tuple[Queue, int]]:
-        """The queues with tokens that nothing took, and how many."""
+        """Return the queues with unconsumed tokens, and their numbers."""
         return ((queue, len(tokens)) for queue, tokens in self.queues.items() if tokens)
 
     @property
     def started(self) -> Clock:
-        """How many steps of each stage there were so far."""
+        """Return the number of steps of each stage so far."""
         load, compute, store = (len(self.numbers[stage]) for stage in STAGES)
         return load, compute, store
 
     @property
     def counts(self) -> dict[Queue, int]:
-        """The tokens in each queue."""
+        """Return the number of tokens in each queue."""
         return {queue: len(tokens) for queue, tokens in self.queues.items()}
 
 
 def position(clock: Clock, stage: Stage) -> int:
-    """How many steps of a stage are done."""
+    """Return the number of completed steps of a stage."""
     return clock[STAGES.index(stage)]
 
 

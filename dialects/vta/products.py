@@ -1,4 +1,4 @@
-"""Layers of products: convolutions, transposed ones, and dense layers."""
+"""Product layers: convolutions, transposed convolutions, and dense layers."""
 
 from __future__ import annotations
 
@@ -19,22 +19,25 @@ MAX_PAD = 15
 
 
 def _require_image(shape: Shape) -> None:
-    require(len(shape) == 4, f"activations have the dimensions N, C, H and W, not {len(shape)}")
+    require(
+        len(shape) == 4, f"activations must have the dimensions N, C, H and W, not {len(shape)}"
+    )
 
 
 def _require_bias(shapes: Sequence[Shape], channels: int) -> None:
     for shape in shapes:
         require(
             shape == (channels,),
-            f"the bias has one value for each of the {channels} channels, not the shape {shape}",
+            f"the bias must have one value for each of the {channels} channels, not the shape "
+            f"{shape}",
         )
 
 
 class ConvolutionOp(LayerOp, ABC):
     """The base of convolutions: activations, a constant weight, a constant bias in int32.
 
-    Group g of the results reads group g of the channels alone. `strides` and `dilations` are those
-    of H, then W; `pads` are top, left, bottom, right.
+    Group g of the results reads only group g of the channels. `strides` and `dilations` are for H,
+    then W; `pads` are top, left, bottom, right.
     """
 
     x = operand_def(TensorType)
@@ -72,37 +75,40 @@ class ConvolutionOp(LayerOp, ABC):
 
     @property
     def strides(self) -> Shape:
-        """The steps of the window in H and W."""
+        """Return the strides of the window in H and W."""
         return ints(self.strides_attr)
 
     @property
     def pads(self) -> Shape:
-        """Zeros around the input (transposed: cut off the result): top, left, bottom, right."""
+        """Return the zeros around the input (transposed: cropped from the result).
+
+        The order is top, left, bottom, right.
+        """
         return ints(self.pads_attr)
 
     @property
     def dilations(self) -> Shape:
-        """The distance of a window's elements in H and W."""
+        """Return the distance between elements of a window in H and W."""
         return ints(self.dilations_attr)
 
     @property
     def groups(self) -> int:
-        """The number of groups."""
+        """Return the number of groups."""
         return self.groups_attr.value.data
 
     @classmethod
     def result_shape(cls, shapes: Sequence[Shape], properties: Properties) -> Shape:
         x, weight, *biases = shapes
         _require_image(x)
-        require(len(weight) == 4, f"a weight has 4 dimensions, not {len(weight)}")
+        require(len(weight) == 4, f"a weight must have 4 dimensions, not {len(weight)}")
         strides, pads, dilations = (ints(properties[k]) for k in ("strides", "pads", "dilations"))
         (groups,) = ints(properties["groups"])
         require(
             len(strides) == 2 and len(dilations) == 2 and len(pads) == 4,
-            "strides and dilations are two numbers, pads are four",
+            "strides and dilations must be two numbers, pads four",
         )
         require(
-            min(*strides, *dilations, groups) >= 1, "strides, dilations and groups are positive"
+            min(*strides, *dilations, groups) >= 1, "strides, dilations and groups must be positive"
         )
         require(x[1] % groups == 0, f"{groups} groups do not divide {x[1]} channels")
         channels = cls.channels(x, weight, groups)
@@ -116,24 +122,24 @@ class ConvolutionOp(LayerOp, ABC):
     @classmethod
     @abstractmethod
     def channels(cls, x: Shape, weight: Shape, groups: int) -> int:
-        """The channels of the result. Raises VerifyException if the weight does not fit."""
+        """Return the channels of the result; raise VerifyException if the weight does not match."""
 
     @classmethod
     @abstractmethod
     def size(
         cls, size: int, kernel: int, stride: int, dilation: int, before: int, behind: int
     ) -> int:
-        """The size of the result in one dimension. Raises VerifyException."""
+        """Return the result's size in one dimension; raise VerifyException if it is illegal."""
 
 
 @irdl_op_definition
 class ConvOp(ConvolutionOp):
     """Convolution with a weight of O x I/groups x kh x kw, plus the bias.
 
-    `%y = vta.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>, shift = 8 : i64, low = 0 : i64}
-    : (tensor<1x64x56x56xi8>, tensor<64x64x3x3xi8>, tensor<64xi32>) -> tensor<1x64x56x56xi8>`
+    `%y = vta.conv %x, %w, %b {pads = array<i64: 1, 1, 1, 1>, shift = 8 : i64, low = 0 : i64} :
+    (tensor<1x64x56x56xi8>, tensor<64x64x3x3xi8>, tensor<64xi32>) -> tensor<1x64x56x56xi8>`
 
-    With `low` 0 it is followed by relu.
+    `low` 0 fuses a relu.
     """
 
     name = "vta.conv"
@@ -142,7 +148,7 @@ class ConvOp(ConvolutionOp):
     def channels(cls, x: Shape, weight: Shape, groups: int) -> int:
         require(
             weight[1] * groups == x[1],
-            f"the weight takes {weight[1]} channels in each of {groups} groups, but the input has "
+            f"the weight has {weight[1]} channels in each of {groups} groups but the input has "
             f"{x[1]}",
         )
         require(weight[0] % groups == 0, f"{groups} groups do not divide {weight[0]} results")
@@ -154,7 +160,7 @@ class ConvOp(ConvolutionOp):
     ) -> int:
         _require_pads(before, behind, extent(kernel, dilation))
         result = positions(size + before + behind, kernel, stride, dilation)
-        require(result >= 1, f"a window of {kernel} does not fit into a size of {size}")
+        require(result >= 1, f"a window of {kernel} exceeds a size of {size}")
         return result
 
 
@@ -162,7 +168,7 @@ def _require_pads(before: int, behind: int, window: int) -> None:
     most = min(MAX_PAD, window - 1)
     require(
         0 <= min(before, behind) and max(before, behind) <= most,
-        f"VTA pads a window of {window} by 0 to {most}, not by {before} and {behind}",
+        f"VTA can pad a window of {window} by 0 to {most}, not by {before} and {behind}",
     )
 
 
@@ -170,7 +176,7 @@ def _require_pads(before: int, behind: int, window: int) -> None:
 class ConvTransposeOp(ConvolutionOp):
     """Transposed convolution with a weight of I x O/groups x kh x kw, plus the bias.
 
-    `pads` are cut off the result; a negative one at the bottom or right makes it longer instead.
+    `pads` crop the result; a negative pad at the bottom or right extends it instead.
     """
 
     name = "vta.conv_transpose"
@@ -179,7 +185,7 @@ class ConvTransposeOp(ConvolutionOp):
     def channels(cls, x: Shape, weight: Shape, groups: int) -> int:
         require(
             weight[0] == x[1],
-            f"the weight takes {weight[0]} channels, but the input has {x[1]}",
+            f"the weight has {weight[0]} channels but the input has {x[1]}",
         )
         return weight[1] * groups
 
@@ -190,15 +196,16 @@ class ConvTransposeOp(ConvolutionOp):
         window = extent(kernel, dilation)
         require(
             0 <= before < window and -stride < behind < window,
-            f"a transposed window of {window} with stride {stride} cuts off 0 to {window - 1}, "
-            f"behind more than {-stride}, and not {before} and {behind}",
+            f"a transposed window of {window} with stride {stride} can be cropped by 0 to "
+            f"{window - 1}, "
+            f"at the end by more than {-stride}, not by {before} and {behind}",
         )
         require(
             (window - 1) // stride <= MAX_PAD,
-            f"VTA pads by at most {MAX_PAD}, but a transposed window of {window} needs more",
+            f"VTA can pad by at most {MAX_PAD}, but a transposed window of {window} needs more",
         )
         result = spread(size, kernel, stride, dilation) - before - behind
-        require(result >= 1, f"pads of {before} and {behind} leave nothing of the result")
+        require(result >= 1, f"pads of {before} and {behind} crop the result to nothing")
         return result
 
 
@@ -206,7 +213,7 @@ class ConvTransposeOp(ConvolutionOp):
 class DenseOp(LayerOp):
     """Product of activations N x C with the transposed weight O x C, plus the bias.
 
-    Those of N x C x H x W are a vector for each image, and the weight is O x C x H x W.
+    Activations of N x C x H x W are one vector per image, with a weight of O x C x H x W.
     """
 
     name = "vta.dense"
@@ -234,7 +241,7 @@ class DenseOp(LayerOp):
         x, weight, *biases = shapes
         require(
             len(weight) == len(x) and weight[1:] == x[1:],
-            f"the weight has the shape O x {' x '.join(map(str, x[1:]))}, not {weight}",
+            f"the weight must have the shape O x {' x '.join(map(str, x[1:]))}, not {weight}",
         )
         _require_bias(biases, weight[0])
         return x[0], weight[0]

@@ -1,4 +1,4 @@
-"""`vta.program`, and the buffers and constants that its operations name."""
+"""`vta.program`, and its buffers and constants."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ from .verifier import verify_program
 
 
 class SymbolicOp(IRDLOperation):
-    """Something in DRAM whose place is decided later; its key is the name in relocations."""
+    """A buffer or constant in DRAM whose address is decided later; relocations refer to its key."""
 
     key_attr = prop_def(StringAttr, prop_name="key")
     result = result_def(DramType)
@@ -40,29 +40,29 @@ class SymbolicOp(IRDLOperation):
 
     @property
     def key(self) -> str:
-        """The name."""
+        """Return the name."""
         return self.key_attr.data
 
     @property
     def type(self) -> DramType:
-        """Its kind and the number of its elements."""
+        """Return its kind and number of elements."""
         return self.result.type
 
 
 @irdl_op_definition
 class BufferOp(SymbolicOp):
-    """A buffer of the caller's, by name: activations that a program reads, writes, or both.
+    """A buffer of the caller, by name: activations that a program reads, writes, or both.
 
     `%x = vta.buffer "x" : !vta.dram<act, 1024>`
 
-    Buffers do not overlap one another.
+    Buffers do not overlap.
     """
 
     name = "vta.buffer"
 
     def verify_(self) -> None:
         if self.type.kind is DramKind.UOP:
-            raise VerifyException("micro-ops are part of the program, not of a buffer")
+            raise VerifyException("micro-ops must be part of the program, not of a buffer")
 
 
 @irdl_op_definition
@@ -71,20 +71,20 @@ class ConstantOp(SymbolicOp):
 
     `%w = vta.constant "w_0123456789abcdef" : !vta.dram<wgt, 36>`
 
-    It has a tile for each element: int8 of block_out x block_in for wgt, int32 of batch x block_out
-    for acc.
+    Each element is a tile: int8 of block_out x block_in for wgt, int32 of batch x block_out for
+    acc.
     """
 
     name = "vta.constant"
 
     def verify_(self) -> None:
         if self.type.kind not in (DramKind.WGT, DramKind.ACC):
-            raise VerifyException(f"a constant is of kind wgt or acc, not {self.type.kind}")
+            raise VerifyException(f"a constant must be of kind wgt or acc, not {self.type.kind}")
 
 
 @irdl_op_definition
 class ProgramOp(IRDLOperation):
-    """Operations on tiles, with dependence tokens: what the accelerator does, stage by stage.
+    """Operations on tiles, with dependence tokens: the work of the accelerator by stage.
 
     ```
     vta.program @relu #vta.config<1x16_i8w8a32_15_15_18_17> {
@@ -97,11 +97,10 @@ class ProgramOp(IRDLOperation):
     }
     ```
 
-    A stage takes its operations in the order of the text, the stages work at the same time, and
-    nothing but tokens says in which order two stages touch an element. A program without any token
-    is not that far: its operations run one by one. `write_to_read`, unless
-    given 0, is the least number of micro-ops from one that writes a tile of acc to one that reads
-    it, within one operation.
+    A stage executes its operations in the order of the text, the stages run in parallel, and only
+    tokens order the accesses of two stages to an element. The operations of a program without any
+    token run one by one: its tokens have not been inserted yet. `write_to_read`, 0 by default, is
+    the minimum number of micro-ops from a write to a read of a tile of acc within one operation.
     """
 
     name = "vta.program"
@@ -123,37 +122,37 @@ class ProgramOp(IRDLOperation):
 
     @property
     def config(self) -> Config:
-        """The configuration of the core."""
+        """Return the configuration of the core."""
         return self.config_attr.data
 
     @property
     def write_to_read(self) -> int:
-        """The least number of micro-ops from one that writes a tile to one that reads it."""
+        """Return the minimum number of micro-ops from a write to a read of a tile."""
         return 0 if self.write_to_read_attr is None else self.write_to_read_attr.value.data
 
     @property
     def is_serial(self) -> bool:
-        """Whether no operation has tokens, so that they run one by one."""
+        """Return whether no operation has tokens, so that they run one by one."""
         return not any(op.waits or op.signals for op in self.steps)
 
     @property
     def symbols(self) -> list[SymbolicOp]:
-        """Its buffers and constants."""
+        """Return its buffers and constants."""
         return [op for op in self.body.block.ops if isinstance(op, SymbolicOp)]
 
     @property
     def steps(self) -> Iterator[TileOp]:
-        """Its operations in their order, without buffers and constants."""
+        """Yield its operations in order, without buffers and constants."""
         return (op for op in self.body.block.ops if isinstance(op, TileOp))
 
     def verify_(self) -> None:
         if not isinstance(self.body.block.last_op, FinishOp):
-            raise VerifyException("a program ends with vta.finish")
+            raise VerifyException("a program must end with vta.finish")
         if self.body.block.args:
-            raise VerifyException("a program has vta.buffer, and no arguments")
+            raise VerifyException("a program must have vta.buffer operations, not arguments")
         for op in self.body.block.ops:
             if not isinstance(op, TileOp | SymbolicOp):
-                raise VerifyException(f"{op.name} is no operation of a program of VTA")
+                raise VerifyException(f"{op.name} is not an operation of a VTA program")
         verify_keys(self.symbols)
         verify_program(self)
 
@@ -180,7 +179,7 @@ class ProgramOp(IRDLOperation):
 
 
 def verify_keys(symbols: list[SymbolicOp]) -> None:
-    """Refuse two buffers or constants of one name."""
+    """Verify that the keys of buffers and constants are unique."""
     seen: set[str] = set()
     for symbol in symbols:
         if symbol.key in seen:
@@ -193,5 +192,5 @@ def parse_config(parser: Parser) -> Config:
     start = parser.pos
     config = parser.parse_attribute()
     if not isinstance(config, ConfigAttr):
-        parser.raise_error("a #vta.config belongs here", start, parser.pos)
+        parser.raise_error("expected a #vta.config", start, parser.pos)
     return config.data

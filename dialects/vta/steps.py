@@ -1,6 +1,6 @@
-"""Operations and instructions as the verifiers see them, and the rules for one of them alone.
+"""Operations and instructions as the verifiers see them, and the rules for a single one.
 
-What a rule refuses is a VerifyException whose sentence names the operation by its number.
+A violation is a VerifyException whose message names the operation by its number.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ Indices: TypeAlias = NDArray[np.intp]
 """Elements of a memory."""
 
 SHIFTS = range(-16, 16)
-"""The amounts by which every published core shifts alike."""
+"""The shift amounts for which all published cores agree."""
 
 
 @dataclass(frozen=True)
@@ -47,17 +47,17 @@ class Step:
     """`operation` or `instruction`."""
     name: str
     instruction: Instruction
-    """Its dependence bits have no meaning; `waits` and `signals` have."""
+    """Its dependence bits are ignored; `waits` and `signals` replace them."""
     uops: tuple[Uop, ...] = ()
     """The micro-ops that it runs."""
     waits: tuple[Queue, ...] = ()
     signals: tuple[Queue, ...] = ()
     buffer: Hashable = None
-    """What `dram_base` counts from."""
+    """The base of `dram_base`."""
 
     @property
     def stage(self) -> Stage:
-        """The stage that executes it."""
+        """Return the stage that executes it."""
         return stage_of(self.instruction)
 
     def __str__(self) -> str:
@@ -65,26 +65,26 @@ class Step:
 
 
 def require(condition: bool, step: Step, sentence: str) -> None:
-    """Raise a VerifyException about a step unless the condition holds."""
+    """Raise VerifyException about a step unless the condition holds."""
     if not condition:
         raise VerifyException(f"{step} {sentence}")
 
 
 def rows_of(op: Load | Store) -> Indices:
-    """The elements of DRAM, from `dram_base` on."""
+    """Return the elements of DRAM, from `dram_base` on."""
     rows = np.arange(op.y_size)[:, None] * op.x_stride
     return (op.dram_base + rows + np.arange(op.x_size)).ravel()
 
 
 def dram_end(op: Load | Store) -> int:
-    """One behind the last element of DRAM; 0 for none."""
+    """Return one past the last element of DRAM; 0 for none."""
     if not op.x_size or not op.y_size:
         return 0
     return op.dram_base + (op.y_size - 1) * op.x_stride + op.x_size
 
 
 def scratchpad_range(op: Load | Store) -> tuple[int, int]:
-    """The elements of the scratchpad, from the first to one behind the last."""
+    """Return the range of elements of the scratchpad, the end excluded."""
     if is_nop(op):
         return op.sram_base, op.sram_base
     rows = op.y_pad_0 + op.y_size + op.y_pad_1
@@ -96,7 +96,7 @@ Steps: TypeAlias = tuple[tuple[int, int], tuple[int, int]]
 
 
 def loops_of(op: Gemm | Alu, index: str) -> Steps:
-    """The loops of an instruction around one of its indices: dst, src or wgt."""
+    """Return the loops of an instruction for one of its indices: dst, src or wgt."""
     outer, inner = (getattr(op, f"{index}_factor_{loop}") for loop in ("out", "in"))
     return (op.iter_out, outer), (op.iter_in, inner)
 
@@ -108,28 +108,28 @@ def _placement(index: str) -> int:
 
 @lru_cache(maxsize=4096)
 def column(uops: tuple[Uop, ...], index: str) -> Indices:
-    """One index of each of the micro-ops: dst, src or wgt."""
+    """Return one index of each micro-op: dst, src or wgt."""
     return np.array([uop[_placement(index)] for uop in uops], np.intp)
 
 
 @lru_cache(maxsize=4096)
 def tiles(uops: tuple[Uop, ...], index: str, loops: Steps) -> Indices:
-    """The tiles that micro-ops touch in all iterations, rising, each once."""
-    found = np.unique(column(uops, index))
+    """Return the distinct tiles touched by micro-ops in all iterations, ascending."""
+    indices = np.unique(column(uops, index))
     for extent, step in loops:
         if extent > 1 and step:
-            found = np.unique(found[:, None] + np.arange(extent) * step)
-    return found
+            indices = np.unique(indices[:, None] + np.arange(extent) * step)
+    return indices
 
 
 def touched(step: Step, index: str) -> Indices:
-    """The tiles that a GEMM or ALU touches by one of its indices."""
+    """Return the tiles that a GEMM or ALU touches with one of its indices."""
     assert isinstance(step.instruction, Gemm | Alu)
     return tiles(step.uops, index, loops_of(step.instruction, index))
 
 
 def verify_step(step: Step, config: Config, write_to_read: int) -> None:
-    """Refuse an instruction that is malformed whatever stands around it."""
+    """Raise VerifyException for an instruction that is malformed in any context."""
     match step.instruction:
         case Load() | Store() as op:
             _verify_transfer(step, op, config)
@@ -143,15 +143,15 @@ def _verify_transfer(step: Step, op: Load | Store, config: Config) -> None:
     pads = any((op.y_pad_0, op.y_pad_1, op.x_pad_0, op.x_pad_1))
     if isinstance(op, Store):
         require(op.memory is Memory.OUT, step, f"stores {op.memory.name}, but only OUT is stored")
-        require(not pads, step, "pads, which a store cannot")
+        require(not pads, step, "pads, which stores do not support")
     else:
-        require(op.memory is not Memory.OUT, step, "loads OUT, which is only stored")
+        require(op.memory is not Memory.OUT, step, "loads OUT, which can only be stored")
         padded = op.memory not in (Memory.WGT, Memory.UOP)
-        require(padded or not pads, step, f"pads {op.memory.name}, which VTA does not")
+        require(padded or not pads, step, f"pads {op.memory.name}, which VTA does not support")
     if is_nop(op):
-        require(not pads, step, "pads rows of no elements, about which cores disagree")
+        require(not pads, step, "pads rows without elements, for which cores differ")
         return
-    require(op.y_size > 0, step, "moves no rows: only one without elements moves nothing")
+    require(op.y_size > 0, step, "moves no rows; only a transfer without elements may")
     require(
         op.memory is not Memory.UOP or op.y_size == 1, step, "loads micro-ops in more than one row"
     )
@@ -184,7 +184,7 @@ def _verify_loops(step: Step, op: Gemm | Alu, config: Config, write_to_read: int
 
 
 def indices_of(op: Gemm | Alu) -> dict[str, Memory]:
-    """The indices that an instruction uses, and the memories that they are of."""
+    """Return the indices that an instruction uses, with their memories."""
     if isinstance(op, Alu):
         return {"dst": Memory.ACC} if op.use_imm else {"dst": Memory.ACC, "src": Memory.ACC}
     if op.reset:
@@ -193,7 +193,7 @@ def indices_of(op: Gemm | Alu) -> dict[str, Memory]:
 
 
 def _verify_distance(step: Step, op: Gemm | Alu, write_to_read: int) -> None:
-    """Refuse reads of a tile of ACC too few micro-ops behind one that writes it."""
+    """Raise VerifyException for a read of a tile of ACC too few micro-ops after its write."""
     if isinstance(op, Gemm) and op.reset:
         return
     reads = [index for index, memory in indices_of(op).items() if memory is Memory.ACC]
@@ -210,10 +210,11 @@ def _verify_distance(step: Step, op: Gemm | Alu, write_to_read: int) -> None:
 def _reads_at_distance(
     uops: tuple[Uop, ...], index: str, read: Steps, op: Gemm | Alu, distance: int
 ) -> bool:
-    """Whether some micro-op reads what the one `distance` before it in time wrote.
+    """Return whether some micro-op reads the tile written `distance` micro-ops before it.
 
-    The one before is some turns of the inner loop back, as many for all micro-ops but those at the
-    start of the list; these turns may wrap around into an earlier turn of the outer loop.
+    The write is some iterations of the inner loop back, the same number for all micro-ops except
+    those at the start of the list; these iterations may wrap into an earlier iteration of the outer
+    loop.
     """
     (outer, read_out), (inner, read_in) = read
     (_, write_out), (_, write_in) = loops_of(op, "dst")
@@ -236,7 +237,7 @@ def _reads_at_distance(
 
 
 def _some_turn(left: Indices, step: int, first: int, last: int) -> bool:
-    """Whether some turn of [first, last) times `step` is in `left`."""
+    """Return whether some iteration in [first, last) times `step` is in `left`."""
     if not step:
         return bool((left == 0).any())
     turn = left // step

@@ -1,4 +1,4 @@
-"""`vta.stream`: the instructions of a program, its micro-ops, and what their addresses refer to."""
+"""`vta.stream`: the instructions of a program, its micro-ops, and the bases of its addresses."""
 
 from __future__ import annotations
 
@@ -45,19 +45,21 @@ class UopTableOp(IRDLOperation):
 
     @property
     def uops(self) -> tuple[Uop, ...]:
-        """The micro-ops."""
+        """Return the micro-ops."""
         return self.uops_attr.data
 
     def verify_(self) -> None:
         if self.result.type != DramType(DramKind.UOP, len(self.uops)):
-            raise VerifyException(f"a table of {len(self.uops)} micro-ops is no {self.result.type}")
+            raise VerifyException(
+                f"a table of {len(self.uops)} micro-ops cannot have the type {self.result.type}"
+            )
 
     @classmethod
     def parse(cls, parser: Parser) -> UopTableOp:
         start = parser.pos
         uops = parse_uops(parser)
         if not uops:
-            parser.raise_error("a table has at least one micro-op", start, parser.pos)
+            parser.raise_error("a table must have at least one micro-op", start, parser.pos)
         op = cls(uops)
         op.attributes |= parser.parse_optional_attr_dict()
         return op
@@ -85,8 +87,7 @@ class StreamOp(IRDLOperation):
     }
     ```
 
-    It may use a value of its buffers, constants and table in the place of an address that is
-    decided later.
+    Addresses that are decided later may refer to its buffers, constants and table.
     """
 
     name = "vta.stream"
@@ -103,36 +104,36 @@ class StreamOp(IRDLOperation):
 
     @property
     def config(self) -> Config:
-        """The configuration of the core."""
+        """Return the configuration of the core."""
         return self.config_attr.data
 
     @property
     def symbols(self) -> list[SymbolicOp]:
-        """Its buffers and constants."""
+        """Return the instructions' buffers and constants."""
         return [op for op in self.body.block.ops if isinstance(op, SymbolicOp)]
 
     @property
     def table(self) -> UopTableOp | None:
-        """Its micro-ops."""
+        """Return its table of micro-ops, or None."""
         return next((op for op in self.body.block.ops if isinstance(op, UopTableOp)), None)
 
     @property
     def insns(self) -> list[InsnOp]:
-        """Its instructions."""
+        """Return its instructions."""
         return [op for op in self.body.block.ops if isinstance(op, InsnOp)]
 
     def verify_(self) -> None:
         if not isinstance(self.body.block.last_op, InsnFinishOp):
-            raise VerifyException("a stream ends with vta.insn.finish")
+            raise VerifyException("a stream must end with vta.insn.finish")
         if self.body.block.args:
-            raise VerifyException("a stream has vta.buffer, and no arguments")
+            raise VerifyException("a stream must have vta.buffer operations, not arguments")
         tables = 0
         for op in self.body.block.ops:
             if not isinstance(op, InsnOp | SymbolicOp | UopTableOp):
-                raise VerifyException(f"{op.name} is no operation of a stream of VTA")
+                raise VerifyException(f"{op.name} is not an operation of a VTA stream")
             tables += isinstance(op, UopTableOp)
         if tables > 1:
-            raise VerifyException(f"a stream has one table of micro-ops, not {tables}")
+            raise VerifyException(f"a stream must have one table of micro-ops, not {tables}")
         verify_keys(self.symbols)
 
     @classmethod

@@ -1,8 +1,8 @@
-"""The check of a finished stream, before a device sees it.
+"""The check of a finished stream before it is sent to a device.
 
-It refuses what could make a core hang, or touch memory that is not its own. That tokens also order
-the accesses of different stages, and that a result depends on nothing stale, is a property of the
-program that the stream was made of: the verifier of `vta.program` proves it.
+It rejects everything that could hang a core or access foreign memory. It does not check that tokens
+order the accesses of different stages, or that results depend on no stale data: the verifier of the
+`vta.program` from which the stream was made proves that.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ def check_stream(
     config: Config,
     sizes: Mapping[Memory, int],
 ) -> None:
-    """Refuse a malformed stream. Raises VTAStreamError, one sentence with the instruction's number.
+    """Raise VTAStreamError, with the instruction's number, for a malformed stream.
 
-    `uops` are the micro-ops in DRAM. `sizes` are the elements that the memories have in DRAM, from
-    the place that `dram_base` counts from; a memory without a size has none.
+    `uops` are the micro-ops in DRAM. `sizes` are the elements of the memories in DRAM from the base
+    of `dram_base` on; a memory without an entry is empty.
     """
     encode(instructions, config)
     encode_uops(uops, config)
@@ -52,7 +52,7 @@ def check_stream(
 
 
 class _Check:
-    """A walk over the instructions in the order in which they are fetched."""
+    """A walk over the instructions in fetch order."""
 
     def __init__(self, uops: Sequence[Uop], config: Config, sizes: Mapping[Memory, int]):
         self.uops = uops
@@ -62,6 +62,7 @@ class _Check:
         self.order = Order()
 
     def run(self, instructions: Sequence[Instruction]) -> None:
+        """Check all instructions."""
         for number, instruction in enumerate(instructions):
             step = self._step(number, instruction)
             last = number == len(instructions) - 1
@@ -90,14 +91,14 @@ class _Check:
     def _uops_of(self, number: int, instruction: Instruction) -> tuple[Uop, ...]:
         if not isinstance(instruction, Gemm | Alu):
             return ()
-        found = self.resident[instruction.uop_bgn : instruction.uop_end]
-        known = tuple(uop for uop in found if uop is not None)
+        slots = self.resident[instruction.uop_bgn : instruction.uop_end]
+        known = tuple(uop for uop in slots if uop is not None)
         inside = instruction.uop_end <= len(self.resident)
-        if inside and len(known) < len(found):
-            missing = instruction.uop_bgn + found.index(None)
+        if inside and len(known) < len(slots):
+            missing = instruction.uop_bgn + slots.index(None)
             raise VerifyException(
                 f"instruction {number} ({type(instruction).__name__.upper()}) runs micro-op "
-                f"{missing}, which nothing has loaded"
+                f"{missing}, which was never loaded"
             )
         return known
 
@@ -107,7 +108,7 @@ class _Check:
             require(False, step, f"sets {bit}, but the stage {step.stage} has no such queue")
         if isinstance(instruction, Finish):
             require(
-                not (step.waits or step.signals), step, "carries tokens, which a no-operation does"
+                not (step.waits or step.signals), step, "must not carry tokens; use a no-operation"
             )
         verify_step(step, self.config, 0)
         if isinstance(instruction, Load | Store):

@@ -1,4 +1,4 @@
-"""A stream as a file: little-endian, with all that an address depends on by name.
+"""A stream as a file: little-endian, with the bases of its addresses by name.
 
 | bytes | what |
 | --- | --- |
@@ -6,7 +6,7 @@
 | 4 | version of the format, 1 |
 | 4 x 5 | bytes of the name, counts of instructions, micro-ops, relocations and symbols |
 | | name of the configuration |
-| 16 each | instructions; an address that is relocated counts from its symbol |
+| 16 each | instructions; a relocated address counts from its symbol |
 | 4 each | micro-ops |
 | 8 each | relocations: the numbers of an instruction and of a symbol |
 | 12 each + name | symbols: kind, elements, bytes of the name; the name in UTF-8 |
@@ -41,7 +41,7 @@ _KINDS = (DramKind.ACT, DramKind.WGT, DramKind.ACC, DramKind.UOP)
 
 @dataclass(frozen=True)
 class Symbol:
-    """Something in DRAM whose place is not decided: a buffer, a constant, the micro-ops."""
+    """A buffer, a constant or the micro-ops, in DRAM at an address decided later."""
 
     name: str
     kind: DramKind
@@ -50,7 +50,7 @@ class Symbol:
 
 @dataclass(frozen=True)
 class StreamFile:
-    """What a file holds. `relocations` give the index of a symbol by the number of instruction."""
+    """The contents of a file; `relocations` maps instruction numbers to indices of symbols."""
 
     config: Config
     instructions: tuple[Instruction, ...]
@@ -59,14 +59,14 @@ class StreamFile:
     relocations: Mapping[int, int]
 
     def symbol_of(self, number: int) -> Symbol | None:
-        """What the address of an instruction counts from; None for the start of its memory."""
+        """Return the base of an instruction's address; None for the start of its memory."""
         index = self.relocations.get(number)
         return None if index is None else self.symbols[index]
 
     def linked(self, places: Mapping[str, int]) -> tuple[Instruction, ...]:
-        """The instructions with the first element of each symbol added to its addresses.
+        """Return the instructions with the first element of each symbol added to its addresses.
 
-        Raises VTAStreamError for a symbol without a place.
+        Raises VTAStreamError for a symbol without an entry in `places`.
         """
         return tuple(self._linked(number, places) for number in range(len(self.instructions)))
 
@@ -75,12 +75,12 @@ class StreamFile:
         if symbol is None or not isinstance(instruction, Load | Store):
             return instruction
         if symbol.name not in places:
-            raise VTAStreamError(f'Instruction {number} needs a place for "{symbol.name}".')
+            raise VTAStreamError(f'Instruction {number} needs an address for "{symbol.name}".')
         return replace(instruction, dram_base=instruction.dram_base + places[symbol.name])
 
 
 def side_by_side(symbols: Iterable[Symbol]) -> dict[str, int]:
-    """Places for `StreamFile.linked`: those of a kind lie one behind the other, from 0 on."""
+    """Return places for `StreamFile.linked`: symbols of each kind are consecutive from 0 on."""
     ends = dict.fromkeys(DramKind, 0)
     places: dict[str, int] = {}
     for symbol in symbols:
@@ -90,7 +90,7 @@ def side_by_side(symbols: Iterable[Symbol]) -> dict[str, int]:
 
 
 def stream_file(stream: StreamOp) -> StreamFile:
-    """The file of a verified stream."""
+    """Return the file of a verified stream."""
     table = stream.table
     symbols = [Symbol(op.key, op.type.kind, op.type.elements) for op in stream.symbols]
     values: list[SSAValue] = [op.result for op in stream.symbols]
@@ -111,7 +111,7 @@ def stream_file(stream: StreamOp) -> StreamFile:
 
 
 def write_stream(file: StreamFile) -> bytes:
-    """The bytes of a file. Raises VTAStreamError for a value without room."""
+    """Return the bytes of a file; raise VTAStreamError if a value exceeds its field."""
     name = file.config.name.encode()
     counts = map(len, (name, file.instructions, file.uops, file.relocations, file.symbols))
     parts = [
@@ -128,9 +128,9 @@ def write_stream(file: StreamFile) -> bytes:
 
 
 def read_stream(data: bytes, config: Config | None = None) -> StreamFile:
-    """What these bytes are, for `config` if given. Raises VTAStreamError for any others."""
+    """Parse a stream file, for `config` if given; raise VTAStreamError for an invalid file."""
     if not is_stream(data):
-        raise VTAStreamError("This is no stream of VTA: it does not start with VTASTRM.")
+        raise VTAStreamError("This is not a VTA stream: it does not start with VTASTRM.")
     reader = _Reader(data)
     _, version, *counts = _HEAD.unpack(reader.take(_HEAD.size))
     if version != VERSION:
@@ -150,24 +150,25 @@ def read_stream(data: bytes, config: Config | None = None) -> StreamFile:
         dict(zip(map(int, pairs[::2]), map(int, pairs[1::2]), strict=True)),
     )
     if reader.left:
-        raise VTAStreamError(f"The stream has {reader.left} bytes behind its end.")
+        raise VTAStreamError(f"The stream has {reader.left} bytes after its end.")
     _verify_relocations(file)
     return file
 
 
 def is_stream(data: bytes) -> bool:
-    """Whether a file starts like a stream."""
+    """Return whether a file starts like a stream."""
     return data.startswith(MAGIC)
 
 
 class _Reader:
-    """Bytes that are taken one part behind the other."""
+    """Reads bytes in consecutive parts."""
 
     def __init__(self, data: bytes):
         self.data = data
         self.at = 0
 
     def take(self, count: int) -> bytes:
+        """Return the next `count` bytes; raise VTAStreamError if there are fewer."""
         part = self.data[self.at : self.at + count]
         if len(part) < count:
             raise VTAStreamError(f"The stream ends {count - len(part)} bytes too early.")
@@ -175,6 +176,7 @@ class _Reader:
         return part
 
     def text(self, count: int) -> str:
+        """Return the next `count` bytes as UTF-8 text."""
         try:
             return self.take(count).decode()
         except UnicodeDecodeError:
@@ -182,6 +184,7 @@ class _Reader:
 
     @property
     def left(self) -> int:
+        """Return the number of unread bytes."""
         return len(self.data) - self.at
 
 
@@ -189,7 +192,7 @@ def _config(name: str) -> Config:
     try:
         return Config.parse(name)
     except VTAConfigError as error:
-        raise VTAStreamError(f"The stream names no configuration: {error}") from error
+        raise VTAStreamError(f"The configuration of the stream is invalid: {error}") from error
 
 
 def _symbol(reader: _Reader) -> Symbol:

@@ -1,4 +1,4 @@
-"""What the operations of the tile level share: tokens, and their text."""
+"""The base of tile-level operations: tokens and their text."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .isa import Instruction, Queue, Stage, Uop, stage_of
 
 
 class TileOp(IRDLOperation, ABC):
-    """One instruction whose dependences are tokens, and whose buffers are values.
+    """One instruction whose dependences are tokens and whose buffers are values.
 
-    It starts when it has the tokens `waits`, in this order, and sends the tokens `signals`, in this
-    order, when it is done. A token belongs to a queue of the stage. More than one token of a queue
-    costs an instruction each.
+    It starts when it has taken the tokens `waits`, in this order, and sends the tokens `signals`,
+    in this order, when it is done. A token belongs to a queue of the stage. More than one token of
+    a queue costs an instruction each.
     """
 
     waits = var_operand_def(TokenType)
@@ -30,31 +30,31 @@ class TileOp(IRDLOperation, ABC):
     @property
     @abstractmethod
     def instruction(self) -> Instruction:
-        """Its instruction, without tokens and with `dram_base` relative to its buffer."""
+        """Return its instruction, without tokens and with `dram_base` relative to its buffer."""
 
     @property
     def uops(self) -> tuple[Uop, ...]:
-        """The micro-ops that it runs or loads."""
+        """Return the micro-ops that it runs or loads."""
         return ()
 
     @property
     def buffer(self) -> SSAValue | None:
-        """The buffer in DRAM that it reads or writes."""
+        """Return the buffer in DRAM that it reads or writes, or None."""
         return None
 
     @property
     def stage(self) -> Stage:
-        """The stage that executes it."""
+        """Return the stage that executes it."""
         return stage_of(self.instruction)
 
     @property
     def waited_queues(self) -> tuple[Queue, ...]:
-        """The queue of each of its `waits`."""
+        """Return the queue of each of its `waits`."""
         return tuple(cast(TokenType, value.type).queue for value in self.waits)
 
     @property
     def signalled_queues(self) -> tuple[Queue, ...]:
-        """The queue of each of its `signals`."""
+        """Return the queue of each of its `signals`."""
         return tuple(value.type.queue for value in self.signals)
 
 
@@ -68,12 +68,12 @@ class Tail:
 
     @property
     def types(self) -> list[TokenType]:
-        """The types of the tokens that it sends."""
+        """Return the types of the tokens that it sends."""
         return [TokenType(queue) for queue in self.signals]
 
 
 def parse_tail(parser: Parser) -> Tail:
-    """Parse what `print_tail` prints."""
+    """Parse the text that `print_tail` prints."""
     waits: Sequence[SSAValue] = ()
     signals: Sequence[Queue] = ()
     if parser.parse_optional_keyword("wait"):
@@ -102,12 +102,12 @@ def parse_defined(parser: Parser) -> SSAValue:
     name = parser.parse_unresolved_operand()
     values = parser.ssa_values.get(name.operand_name, ())
     if name.index >= len(values):
-        parser.raise_error("no operation above defines this value", name.span)
+        parser.raise_error("this value must be defined above", name.span)
     return values[name.index]
 
 
 def parse_place(parser: Parser) -> tuple[SSAValue, int]:
-    """`%x[128]`: a buffer and an element of it."""
+    """Parse `%x[128]`: a buffer and an element of it."""
     buffer = parse_defined(parser)
     with parser.in_square_brackets():
         return buffer, parser.parse_integer()
@@ -120,5 +120,5 @@ def print_place(printer: Printer, buffer: SSAValue, offset: int) -> None:
 
 
 def dram_type(buffer: SSAValue) -> DramType:
-    """The type of a buffer that a verified operation uses."""
+    """Return the type of a buffer that a verified operation uses."""
     return cast(DramType, buffer.type)

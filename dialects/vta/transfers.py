@@ -1,4 +1,4 @@
-"""Operations of the tile level that move data: loads, of int8 into ACC too, and stores."""
+"""Tile-level operations that move data: loads, including int8 to ACC, and stores."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ NO_PADS = (0, 0, 0, 0)
 class TransferOp(TileOp, ABC):
     """Rows between DRAM and a scratchpad.
 
-    `sizes` are the rows and the elements of each, `stride` the elements of DRAM from the start of
-    one row to the next; the scratchpad has the rows without gaps.
+    `sizes` are the rows and the elements per row, `stride` the elements of DRAM between the starts
+    of rows; the scratchpad stores the rows without gaps.
     """
 
     SPACES: ClassVar[tuple[Scratchpad, ...]]
-    """The scratchpads that it may name."""
+    """The allowed scratchpads."""
     PADDED: ClassVar[bool] = True
 
     buffer_operand = operand_def(DramType)
@@ -70,10 +70,10 @@ class TransferOp(TileOp, ABC):
         waits: Sequence[SSAValue] = (),
         signals: Sequence[Queue] = (),
     ):
-        """`base` and `offset` are elements of the scratchpad and of `buffer`.
+        """Create the operation; `base` and `offset` are elements of the scratchpad and of `buffer`.
 
-        `stride` is that of rows without gaps unless given; `pads` are rows before and behind,
-        elements before and behind in each row.
+        `stride` is by default the row size, without gaps; `pads` are rows before and after,
+        elements before and after in each row.
         """
         super().__init__(
             operands=[buffer, waits],
@@ -94,37 +94,37 @@ class TransferOp(TileOp, ABC):
 
     @property
     def space(self) -> Scratchpad:
-        """The scratchpad."""
+        """Return the scratchpad."""
         return self.space_attr.data
 
     @property
     def memory(self) -> Memory:
-        """The memory that its instruction names."""
+        """Return the memory that its instruction names."""
         return self.space.memory
 
     @property
     def base(self) -> int:
-        """The first element in the scratchpad."""
+        """Return the first element in the scratchpad."""
         return self.base_attr.value.data
 
     @property
     def offset(self) -> int:
-        """The first element in the buffer."""
+        """Return the first element in the buffer."""
         return self.offset_attr.value.data
 
     @property
     def sizes(self) -> tuple[int, ...]:
-        """Rows, and elements of each."""
+        """Return the rows, and the elements per row."""
         return ints(self.sizes_attr)
 
     @property
     def stride(self) -> int:
-        """The elements of the buffer from the start of one row to the next."""
+        """Return the elements of the buffer between the starts of rows."""
         return self.stride_attr.value.data
 
     @property
     def pads(self) -> tuple[int, ...]:
-        """Rows of zeros before and behind, elements of zeros before and behind in each row."""
+        """Return the rows of zeros before and after, then the zeros at the ends of each row."""
         return ints(self.pads_attr)
 
     @property
@@ -144,16 +144,20 @@ class TransferOp(TileOp, ABC):
 
     def verify_(self) -> None:
         if self.space not in self.SPACES:
-            raise VerifyException(f"the scratchpad is {' or '.join(self.SPACES)}, not {self.space}")
+            raise VerifyException(
+                f"the scratchpad must be {' or '.join(self.SPACES)}, not {self.space}"
+            )
         if len(self.sizes) != 2:
-            raise VerifyException(f"sizes are rows and elements, not {len(self.sizes)} values")
+            raise VerifyException(f"sizes must be rows and elements, not {len(self.sizes)} values")
         if len(self.pads) != 4:
-            raise VerifyException(f"pads are four amounts, not {len(self.pads)}")
+            raise VerifyException(f"pads must be four amounts, not {len(self.pads)}")
         if self.pads != NO_PADS and (not self.PADDED or self.space is Scratchpad.WGT):
-            raise VerifyException(f"VTA pads inputs and sums, not {self.space}")
+            raise VerifyException(f"VTA can pad inputs and sums, not {self.space}")
         kind = KINDS[self.memory]
         if dram_type(self.buffer).kind is not kind:
-            raise VerifyException(f"{self.name} needs a buffer of {kind}, not {self.buffer.type}")
+            raise VerifyException(
+                f"{self.name} requires a buffer of {kind}, not {self.buffer.type}"
+            )
 
     def _print_scratchpad(self, printer: Printer) -> None:
         printer.print_string(f"{self.space}[{self.base}]")
@@ -174,7 +178,7 @@ class TransferOp(TileOp, ABC):
         start = parser.pos
         sizes = parse_ints(parser)
         if len(sizes) != 2:
-            parser.raise_error("a size is rows and elements of each", start, parser.pos)
+            parser.raise_error("a size must be rows and elements per row", start, parser.pos)
         stride = parser.parse_integer() if parser.parse_optional_keyword("stride") else None
         pads = parse_ints(parser) if parser.parse_optional_keyword("pads") else NO_PADS
         tail = parse_tail(parser)
@@ -212,12 +216,12 @@ class _ReadingOp(TransferOp, ABC):
 
 @irdl_op_definition
 class LoadOp(_ReadingOp):
-    """Copy rows of a buffer into inp, wgt or acc, with zeros around them in inp and acc.
+    """Copies rows of a buffer into inp, wgt or acc, with zeros around them in inp and acc.
 
     `vta.load %x[128] to inp[0] size [4, 14] stride 56 pads [1, 0, 1, 1] signal(l2c)`
 
-    The scratchpad takes rows of `pads[2] + size[1] + pads[3]` elements without gaps, of which
-    `pads[0]` before and `pads[1]` behind are zeros.
+    The scratchpad receives rows of `pads[2] + size[1] + pads[3]` elements without gaps, preceded by
+    `pads[0]` and followed by `pads[1]` rows of zeros.
     """
 
     name = "vta.load"
@@ -226,7 +230,7 @@ class LoadOp(_ReadingOp):
 
 @irdl_op_definition
 class LoadAcc8Op(_ReadingOp):
-    """Copy rows of activations into acc, each int8 extended to int32; else like `vta.load`.
+    """Copies rows of activations into acc, int8 extended to int32; otherwise like `vta.load`.
 
     `vta.load_acc8 %x[128] to acc[0] size [4, 14] stride 56`
     """
@@ -241,11 +245,11 @@ class LoadAcc8Op(_ReadingOp):
 
 @irdl_op_definition
 class StoreOp(TransferOp):
-    """Copy the scratchpad out into rows of a buffer.
+    """Copies the scratchpad out into rows of a buffer.
 
     `vta.store out[0] to %y[256] size [4, 14] stride 56 wait(%done) signal(s2c)`
 
-    Each element was last written by `vta.gemm` (not by its reset) or `vta.alu`.
+    The last write of each element must be by `vta.gemm` (not its reset) or `vta.alu`.
     """
 
     name = "vta.store"
@@ -272,7 +276,7 @@ class StoreOp(TransferOp):
 
 @irdl_op_definition
 class LoadUopsOp(TileOp):
-    """Put micro-ops into their scratchpad, from element `base` on.
+    """Loads micro-ops into their scratchpad, from element `base` on.
 
     `vta.load_uops [(0, 0, 0), (1, 1, 0)] to uop[12]`
 
@@ -306,7 +310,7 @@ class LoadUopsOp(TileOp):
 
     @property
     def base(self) -> int:
-        """The first element in the scratchpad."""
+        """Return the first element in the scratchpad."""
         return self.base_attr.value.data
 
     @property
@@ -316,7 +320,7 @@ class LoadUopsOp(TileOp):
 
     def verify_(self) -> None:
         if not self.uops:
-            raise VerifyException("there are no micro-ops to load")
+            raise VerifyException("it must have micro-ops to load")
 
     @classmethod
     def parse(cls, parser: Parser) -> LoadUopsOp:

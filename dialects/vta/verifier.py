@@ -1,4 +1,4 @@
-"""What a whole `vta.program` must fulfil: every index in bounds, tokens in order, no races."""
+"""Verification of a whole `vta.program`: indices in bounds, tokens in order, no races."""
 
 from __future__ import annotations
 
@@ -22,9 +22,9 @@ if TYPE_CHECKING:
 
 
 def verify_program(program: ProgramOp) -> None:
-    """VerifyException unless the results of a program depend only on its buffers.
+    """Raise VerifyException unless the results of a program depend only on its buffers.
 
-    The sentence names the operation by its number, from 0, buffers and constants not counted.
+    The message names the operation by its number, from 0, without buffers and constants.
     """
     ops = [*program.steps]
     steps = [_step(number, op) for number, op in enumerate(ops)]
@@ -60,7 +60,7 @@ def _step(number: int, op: TileOp) -> Step:
 
 
 def _verify_fields(program: ProgramOp, steps: list[Step]) -> None:
-    """Refuse values that no instruction or micro-op has room for."""
+    """Raise VerifyException for values that exceed a field of an instruction or micro-op."""
     lists = dict.fromkeys(step.uops for step in steps)
     try:
         encode([step.instruction for step in steps], program.config)
@@ -83,12 +83,12 @@ def _verify_buffer(op: TileOp, step: Step, keys: dict[SSAValue, str]) -> None:
 
 
 def _verify_resident(op: TileOp, step: Step, resident: list[Uop | None]) -> None:
-    """Refuse an operation whose micro-ops are not where it says."""
+    """Raise VerifyException for an operation whose micro-ops are not at its `base`."""
     if isinstance(op, LoadUopsOp):
         resident[op.base : op.base + len(op.uops)] = op.uops
     elif isinstance(op, UopsOp) and op.base is not None:
-        there = resident[op.base : op.base + len(op.uops)]
-        require(tuple(there) == op.uops, step, f"runs micro-ops that no load has put to {op.base}")
+        loaded = resident[op.base : op.base + len(op.uops)]
+        require(tuple(loaded) == op.uops, step, f"runs micro-ops that were not loaded to {op.base}")
 
 
 def _verify_used_once(op: TileOp, step: Step) -> None:
@@ -97,5 +97,7 @@ def _verify_used_once(op: TileOp, step: Step) -> None:
         require(
             uses == 1,
             step,
-            "sends a token that nothing takes" if not uses else f"sends a token that {uses} take",
+            "sends a token that no operation takes"
+            if not uses
+            else f"sends a token that {uses} take",
         )

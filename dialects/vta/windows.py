@@ -1,4 +1,4 @@
-"""Layers of the ALU on windows of each channel: maxima, sums, and repeated elements."""
+"""ALU layers on windows of each channel: maxima, sums, and repeated elements."""
 
 from __future__ import annotations
 
@@ -20,15 +20,15 @@ from .layers import HIGH, IMMEDIATE, LOW, LayerOp, Shape, shape_of
 def taps_within(
     result: int, size: int, kernel: int, stride: int, dilation: int, before: int
 ) -> range:
-    """The taps of the window of a result that lie within an input of `size`, in one dimension."""
+    """Return the taps of a result's window inside an input of `size`, in one dimension."""
     first = result * stride - before
     return range(max(0, -(first // dilation)), min(kernel, -(-(size - first) // dilation)))
 
 
 class PoolOp(LayerOp, ABC):
-    """A value of each window of `kernel`, of the elements that lie within the input.
+    """A reduction of the elements inside the input of each window of `kernel`.
 
-    `kernel`, `strides` and `dilations` are those of H, then W; `pads` are top, left, bottom, right.
+    `kernel`, `strides` and `dilations` are for H, then W; `pads` are top, left, bottom, right.
     """
 
     x = operand_def(TensorType)
@@ -62,60 +62,62 @@ class PoolOp(LayerOp, ABC):
 
     @property
     def kernel(self) -> Shape:
-        """The elements of a window in H and W."""
+        """Return the size of a window in H and W."""
         return ints(self.kernel_attr)
 
     @property
     def strides(self) -> Shape:
-        """The steps of the window in H and W."""
+        """Return the strides of the window in H and W."""
         return ints(self.strides_attr)
 
     @property
     def pads(self) -> Shape:
-        """How far windows reach beyond the input: top, left, bottom, right."""
+        """Return how far windows extend beyond the input: top, left, bottom, right."""
         return ints(self.pads_attr)
 
     @property
     def dilations(self) -> Shape:
-        """The distance of a window's elements in H and W."""
+        """Return the distance between elements of a window in H and W."""
         return ints(self.dilations_attr)
 
     @classmethod
     def result_shape(cls, shapes: Sequence[Shape], properties: Properties) -> Shape:
         (x,) = shapes
-        require(len(x) == 4, f"activations have the dimensions N, C, H and W, not {len(x)}")
+        require(len(x) == 4, f"activations must have the dimensions N, C, H and W, not {len(x)}")
         names = ("kernel", "strides", "dilations", "pads")
         kernel, strides, dilations, pads = (ints(properties[name]) for name in names)
         require(
             (len(kernel), len(strides), len(dilations), len(pads)) == (2, 2, 2, 4),
-            "kernel, strides and dilations are two numbers, pads are four",
+            "kernel, strides and dilations must be two numbers, pads four",
         )
-        require(min(*kernel, *strides, *dilations) >= 1, "kernel, strides, dilations are positive")
+        require(
+            min(*kernel, *strides, *dilations) >= 1, "kernel, strides, dilations must be positive"
+        )
         sizes: list[int] = []
         for i, size in enumerate(x[2:]):
             window = extent(kernel[i], dilations[i])
             before, behind = pads[i], pads[2 + i]
             require(
                 0 <= min(before, behind) and max(before, behind) < window,
-                f"a window of {window} reaches 0 to {window - 1} beyond the input, not {before} "
+                f"a window of {window} can extend 0 to {window - 1} beyond the input, not {before} "
                 f"and {behind}",
             )
             sizes.append(positions(size + before + behind, kernel[i], strides[i], dilations[i]))
-            require(sizes[-1] >= 1, f"a window of {window} does not fit into a size of {size}")
+            require(sizes[-1] >= 1, f"a window of {window} exceeds a size of {size}")
             place = (size, kernel[i], strides[i], dilations[i], before)
             require(
                 dilations[i] == 1 or all(taps_within(n, *place) for n in range(sizes[-1])),
-                f"a window of {window} has no element within a size of {size}",
+                f"a window of {window} has no element inside a size of {size}",
             )
         return x[0], x[1], *sizes
 
 
 @irdl_op_definition
 class MaxPoolOp(PoolOp):
-    """The greatest element of each window, then shifted and clipped.
+    """The maximum of each window, then shifted and clipped.
 
-    `%y = vta.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>,
-    pads = array<i64: 1, 1, 1, 1>} : (tensor<1x64x112x112xi8>) -> tensor<1x64x56x56xi8>`
+    `%y = vta.max_pool %x {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64:
+    1, 1, 1, 1>} : (tensor<1x64x112x112xi8>) -> tensor<1x64x56x56xi8>`
     """
 
     name = "vta.max_pool"
@@ -150,28 +152,32 @@ class SumPoolOp(PoolOp):
 
     @property
     def multiplier(self) -> int:
-        """What the sum is multiplied by."""
+        """Return the factor of the sum."""
         return self.multiplier_attr.value.data
 
     @property
     def offset(self) -> int:
-        """What is added to the product."""
+        """Return the offset added to the product."""
         return self.offset_attr.value.data
 
     @classmethod
     def result_shape(cls, shapes: Sequence[Shape], properties: Properties) -> Shape:
         for name in ("multiplier", "offset"):
             (value,) = ints(properties[name])
-            require(value in IMMEDIATE, f"the {name} of vta.sum_pool has 16 bits, {value} has more")
+            require(
+                value in IMMEDIATE, f"the {name} of vta.sum_pool must fit 16 bits, unlike {value}"
+            )
         return super().result_shape(shapes, properties)
 
 
 @irdl_op_definition
 class UpsampleOp(LayerOp):
-    """Each element `factors[0]` times in H and `factors[1]` times in W, then shifted and clipped.
+    """Each element repeated `factors[0]` times in H and `factors[1]` times in W, then clipped.
 
-    `%y = vta.upsample %x {factors = array<i64: 2, 2>}
-    : (tensor<1x16x8x8xi8>) -> tensor<1x16x16x16xi8>`
+    It is shifted before it is clipped.
+
+    `%y = vta.upsample %x {factors = array<i64: 2, 2>} : (tensor<1x16x8x8xi8>) ->
+    tensor<1x16x16x16xi8>`
     """
 
     name = "vta.upsample"
@@ -192,26 +198,26 @@ class UpsampleOp(LayerOp):
 
     @property
     def factors(self) -> Shape:
-        """How often an element stands in H and in W."""
+        """Return the number of repetitions in H and in W."""
         return ints(self.factors_attr)
 
     @classmethod
     def result_shape(cls, shapes: Sequence[Shape], properties: Properties) -> Shape:
         (x,) = shapes
         factors = ints(properties["factors"])
-        require(len(x) == 4, f"activations have the dimensions N, C, H and W, not {len(x)}")
+        require(len(x) == 4, f"activations must have the dimensions N, C, H and W, not {len(x)}")
         require(
             len(factors) == 2 and min(factors) >= 1,
-            f"factors are two numbers from 1, not {factors}",
+            f"factors must be two positive numbers, not {factors}",
         )
         return x[0], x[1], x[2] * factors[0], x[3] * factors[1]
 
 
 @irdl_op_definition
 class ConcatOp(LayerOp):
-    """The operands, one behind the other along C, as they are: neither shifted nor clipped.
+    """The operands concatenated along C, neither shifted nor clipped.
 
-    Each but the last has whole blocks of channels.
+    Each operand except the last has whole blocks of channels.
     """
 
     name = "vta.concat"
@@ -225,25 +231,26 @@ class ConcatOp(LayerOp):
 
     @classmethod
     def result_shape(cls, shapes: Sequence[Shape], properties: Properties) -> Shape:
-        require(len(shapes) >= 1, "vta.concat takes at least one tensor")
+        require(len(shapes) >= 1, "vta.concat must have at least one tensor")
         names = ("shift", "low", "high")
         given = tuple(ints(properties[name])[0] for name in names)
-        require(given == (0, LOW, HIGH), "vta.concat neither shifts nor clips")
+        require(given == (0, LOW, HIGH), "vta.concat must not shift or clip")
         first, *others = shapes
         for other in others:
             require(
                 (other[0], *other[2:]) == (first[0], *first[2:]),
-                f"vta.concat takes tensors that differ in C alone, not {first} and {other}",
+                f"vta.concat requires tensors that differ only in C, not {first} and {other}",
             )
         return first[0], sum(shape[1] for shape in shapes), *first[2:]
 
     def why_not(self, config: Config) -> str:
-        """One sentence if an operand does not begin with a block of channels; else empty."""
+        """Return why an operand does not start at a block of channels, or an empty string."""
         for value in self.inputs[:-1]:
             channels = shape_of(value)[1]
             if channels % config.block_in:
                 return (
-                    f"VTA joins whole blocks of {config.block_in} channels, and an operand that is "
+                    f"VTA can concatenate whole blocks of {config.block_in} channels, but an "
+                    "operand that is "
                     f"not the last has {channels}"
                 )
         return ""

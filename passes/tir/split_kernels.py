@@ -102,7 +102,7 @@ def _split(func: tir.FuncOp, cuts: Sequence[SSAValue], names: set[str]) -> list[
     return made
 
 
-def _give_plans(func: tir.FuncOp, parts: Sequence[_Part]) -> None:
+def _give_plans(func: tir.FuncOp, parts: Sequence[_KernelPart]) -> None:
     """Give the parts of a kernel the plans that stand in its plan."""
     plans = () if func.plan is None else func.plan.data.parts
     if plans and len(plans) != len(parts):

@@ -104,14 +104,14 @@ def test_a_key_of_many_parts_is_refused_at_once(tmp_path: Path) -> None:
         ({"registers": 0}, "registers is at least 1, not 0"),
         ({"mads_per_cycle": 0}, "mads_per_cycle must be a positive number, not 0.0"),
         ({"mad_cycles": -1}, "mad_cycles must not be negative: -1.0"),
-        ({"device_type": "dsp"}, 'device_type is "cpu" or "gpu", not "dsp"'),
+        ({"device_type": "dsp"}, 'device_type must be "cpu" or "gpu", not "dsp"'),
         ({"texture": "yes"}, 'texture must be "off" or "auto" or "prefer", not "yes"'),
         ({"image_cost": 0}, "image_cost must be a positive number, not 0.0"),
         ({"image_cost": True}, "image_cost is a number, not True"),
         ({"clml": "on"}, 'clml must be "off" or "auto" or "prefer", not "on"'),
         ({"clml_bandwidth": 0}, "clml_bandwidth must be a positive number, not 0.0"),
         ({"clml_launch_microseconds": -1}, "clml_launch_microseconds must not be negative: -1.0"),
-        ({"clml_version": 6}, "clml_version is 0 to 5, not 6"),
+        ({"clml_version": 6}, "clml_version must be 0 to 5, not 6"),
     ],
 )
 def test_wrong_facts(facts: dict[str, object], sentence: str) -> None:

@@ -130,14 +130,14 @@ builtin.module {
 // -----
 
 builtin.module {
-  // expected-error@+1 {{the local size [3] does not divide the global size [8]}}
+  // expected-error@+1 {{the local size [3] must divide the global size [8]}}
   cl.kernel @k(memref<4xf32>) outputs [0] global [8] local [3]
 }
 
 // -----
 
 builtin.module {
-  // expected-error@+1 {{a launch has one to three dimensions}}
+  // expected-error@+1 {{a launch must have one to three dimensions}}
   cl.kernel @k(memref<4xf32>) outputs [0] global [8, 8] local [8]
 }
 
@@ -260,7 +260,7 @@ builtin.module {
 
 builtin.module {
   cl.program @main(%x: memref<2x8x4xf32> {cl.name = "x"}, %y: memref<2x8x4xf32> {cl.name = "y"}) inputs 1 {
-    // expected-error@+1 {{the last axis of a texture has 4 elements}}
+    // expected-error@+1 {{the last axis of a texture must have 4 elements}}
     %t = cl.alloc : memref<2x8x3xf32, #tir.scope<texture, [1]>>
     cl.enqueue_copy %x, %y : memref<2x8x4xf32>
     cl.return

@@ -260,27 +260,27 @@ builtin.module {
 // -----
 
 builtin.module {
-  // expected-error@+1 {{in_place [0, 1] is not an input and an output of 3 parameters}}
+  // expected-error@+1 {{in_place [0, 1] must be an input and an output of 3 parameters}}
   cl.kernel @add(memref<4xf32>, memref<4xf32>, memref<4xf32>) outputs [2] global [4] local [1] in_place [[0, 1]]
 }
 
 // -----
 
 builtin.module {
-  // expected-error@+1 {{in_place [3, 2] is not an input and an output of 3 parameters}}
+  // expected-error@+1 {{in_place [3, 2] must be an input and an output of 3 parameters}}
   cl.kernel @add(memref<4xf32>, memref<4xf32>, memref<4xf32>) outputs [2] global [4] local [1] in_place [[3, 2]]
 }
 
 // -----
 
 builtin.module {
-  // expected-error@+1 {{in_place [0, 1]: parameter 1 is an image, which no kernel both reads and writes}}
+  // expected-error@+1 {{in_place [0, 1]: parameter 1 is an image, which a kernel cannot both read and write}}
   cl.kernel @relu(memref<1x4xf32>, memref<1x4xf32, #tir.scope<texture, []>>) outputs [1] global [4] local [1] in_place [[0, 1]]
 }
 
 // -----
 
 builtin.module {
-  // expected-error@+1 {{in_place lists pairs, array<i64: input, output>, not 0 : i64}}
+  // expected-error@+1 {{in_place must list pairs, array<i64: input, output>, not 0 : i64}}
   "cl.kernel"() <{sym_name = "relu", arg_types = [memref<4xf32>, memref<4xf32>], outputs = array<i64: 1>, global_size = array<i64: 4>, local_size = array<i64: 1>, in_place = [0]}> : () -> ()
 }

@@ -1,13 +1,13 @@
 // RUN: clopt %s --split-input-file --verify-diagnostics
 
 %a = "test.op"() : () -> !clml.tensor<2x8x6x6xf32, optimal>
-// expected-error@+1 {{CLML takes a batch of 1, but 2x8x6x6 has one of 2}}
+// expected-error@+1 {{CLML requires a batch of 1, but 2x8x6x6 has 2}}
 %r = clml.activation relu %a : (!clml.tensor<2x8x6x6xf32, optimal>) -> !clml.tensor<2x8x6x6xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, nchw>
-// expected-error@+1 {{all tensors have one layout, not nchw and optimal: put clml.copy between}}
+// expected-error@+1 {{all tensors must have the same layout, not nchw and optimal: insert clml.copy}}
 %r = clml.activation relu %a : (!clml.tensor<1x8x6x6xf32, nchw>) -> !clml.tensor<1x8x6x6xf32, optimal>
 
 // -----
@@ -19,7 +19,7 @@
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{all tensors have one element type, not f32 and f16}}
+// expected-error@+1 {{all tensors must have the same element type, not f32 and f16}}
 %r = clml.activation relu %a : (!clml.tensor<1x8x6x6xf32, optimal>) -> !clml.tensor<1x8x6x6xf16, optimal>
 
 // -----
@@ -32,28 +32,28 @@
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{CLML takes two different tensors, but both operands are one}}
+// expected-error@+1 {{CLML requires two different tensors, but both operands are the same}}
 %r = clml.binary mul %a, %a : (!clml.tensor<1x8x6x6xf32, optimal>, !clml.tensor<1x8x6x6xf32, optimal>) -> !clml.tensor<1x8x6x6xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<2x8x6x6xf32, optimal>
 %b = "test.op"() : () -> !clml.tensor<2x8x6x6xf32, optimal>
-// expected-error@+1 {{CLML takes a batch of 1, but 2x8x6x6 has one of 2}}
+// expected-error@+1 {{CLML requires a batch of 1, but 2x8x6x6 has 2}}
 %r = clml.binary mul %a, %b : (!clml.tensor<2x8x6x6xf32, optimal>, !clml.tensor<2x8x6x6xf32, optimal>) -> !clml.tensor<2x8x6x6xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
 %b = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, nchw>
-// expected-error@+1 {{all tensors have one layout, not nchw and optimal: put clml.copy between}}
+// expected-error@+1 {{all tensors must have the same layout, not nchw and optimal: insert clml.copy}}
 %r = clml.binary mul %a, %b : (!clml.tensor<1x8x6x6xf32, optimal>, !clml.tensor<1x8x6x6xf32, nchw>) -> !clml.tensor<1x8x6x6xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
 %b = "test.op"() : () -> !clml.tensor<1x8x6x6xf16, optimal>
-// expected-error@+1 {{all tensors have one element type, not f32 and f16}}
+// expected-error@+1 {{all tensors must have the same element type, not f32 and f16}}
 %r = clml.binary mul %a, %b : (!clml.tensor<1x8x6x6xf32, optimal>, !clml.tensor<1x8x6x6xf16, optimal>) -> !clml.tensor<1x8x6x6xf32, optimal>
 
 // -----
@@ -66,25 +66,25 @@
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{no number is at least 6.0 and at most 0.0}}
+// expected-error@+1 {{minimum 6.0 must not exceed maximum 0.0}}
 %r = clml.clip %a {minimum = 6.0 : f64, maximum = 0.0 : f64} : (!clml.tensor<1x8x6x6xf32, optimal>) -> !clml.tensor<1x8x6x6xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{no number is at least nan and at most 6.0}}
+// expected-error@+1 {{minimum nan must not exceed maximum 6.0}}
 %r = clml.clip %a {minimum = 0x7ff8000000000000 : f64, maximum = 6.0 : f64} : (!clml.tensor<1x8x6x6xf32, optimal>) -> !clml.tensor<1x8x6x6xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<2x8x6x6xf32, optimal>
-// expected-error@+1 {{CLML takes a batch of 1, but 2x8x6x6 has one of 2}}
+// expected-error@+1 {{CLML requires a batch of 1, but 2x8x6x6 has 2}}
 %r = clml.clip %a {minimum = 0.0 : f64, maximum = 6.0 : f64} : (!clml.tensor<2x8x6x6xf32, optimal>) -> !clml.tensor<2x8x6x6xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, nchw>
-// expected-error@+1 {{all tensors have one layout, not nchw and nhwc: put clml.copy between}}
+// expected-error@+1 {{all tensors must have the same layout, not nchw and nhwc: insert clml.copy}}
 %r = clml.clip %a {minimum = 0.0 : f64, maximum = 6.0 : f64} : (!clml.tensor<1x8x6x6xf32, nchw>) -> !clml.tensor<1x8x6x6xf32, nhwc>
 
 // -----

@@ -1,6 +1,6 @@
 // RUN: clopt %s --split-input-file --verify-diagnostics
 
-// expected-error@+1 {{CLML has the versions 1 to 5, not 0}}
+// expected-error@+1 {{the version must be 1 to 5, not 0}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw> version 0 arithmetic fp32 {
   %y = clml.activation relu %x : (!clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw>
   clml.return %y : !clml.tensor<1x4x6x6xf32, nchw>
@@ -8,7 +8,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
 
 // -----
 
-// expected-error@+1 {{CLML has the versions 1 to 5, not 6}}
+// expected-error@+1 {{the version must be 1 to 5, not 6}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw> version 6 arithmetic fp32 {
   %y = clml.activation relu %x : (!clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw>
   clml.return %y : !clml.tensor<1x4x6x6xf32, nchw>
@@ -16,7 +16,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
 
 // -----
 
-// expected-error@+1 {{clml.clip needs version 2 of CLML, but the graph is for version 1}}
+// expected-error@+1 {{clml.clip requires version 2 of CLML, but the graph is for version 1}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw> version 1 arithmetic fp32 {
   %y = clml.clip %x {minimum = 0.0 : f64, maximum = 1.0 : f64} : (!clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw>
   clml.return %y : !clml.tensor<1x4x6x6xf32, nchw>
@@ -24,7 +24,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
 
 // -----
 
-// expected-error@+1 {{clml.batch_norm needs version 3 of CLML, but the graph is for version 2}}
+// expected-error@+1 {{clml.batch_norm requires version 3 of CLML, but the graph is for version 2}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw> version 2 arithmetic fp32 {
   %c = clml.constant "c" : !clml.tensor<1x4x1x1xf32, optimal, parameter>
   %o = clml.copy %x : !clml.tensor<1x4x6x6xf32, nchw> -> !clml.tensor<1x4x6x6xf32, optimal>
@@ -35,7 +35,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
 
 // -----
 
-// expected-error@+1 {{clml.conv_batch_norm needs version 3 of CLML, but the graph is for version 2}}
+// expected-error@+1 {{clml.conv_batch_norm requires version 3 of CLML, but the graph is for version 2}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw> version 2 arithmetic fp32 {
   %w = clml.constant "w" : !clml.tensor<4x4x1x1xf32, optimal, parameter>
   %c = clml.constant "c" : !clml.tensor<1x4x1x1xf32, optimal, parameter>
@@ -47,7 +47,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
 
 // -----
 
-// expected-error@+1 {{clml.conv_batch_norm_activation needs version 3 of CLML, but the graph is for version 1}}
+// expected-error@+1 {{clml.conv_batch_norm_activation requires version 3 of CLML, but the graph is for version 1}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw> version 1 arithmetic fp32 {
   %w = clml.constant "w" : !clml.tensor<4x4x1x1xf32, optimal, parameter>
   %c = clml.constant "c" : !clml.tensor<1x4x1x1xf32, optimal, parameter>
@@ -59,7 +59,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
 
 // -----
 
-// expected-error@+1 {{arithmetic fp16 is that of f16, but the graph has a tensor of f32}}
+// expected-error@+1 {{arithmetic fp16 requires f16, but the graph has a tensor of f32}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw> version 3 arithmetic fp16 {
   %y = clml.activation relu %x : (!clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw>
   clml.return %y : !clml.tensor<1x4x6x6xf32, nchw>
@@ -67,7 +67,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
 
 // -----
 
-// expected-error@+1 {{arithmetic fp16_acc32 is that of f16, but the graph has a tensor of f32}}
+// expected-error@+1 {{arithmetic fp16_acc32 requires f16, but the graph has a tensor of f32}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw> version 3 arithmetic fp16_acc32 {
   %y = clml.activation relu %x : (!clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw>
   clml.return %y : !clml.tensor<1x4x6x6xf32, nchw>
@@ -76,7 +76,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
 // -----
 
 clml.graph @g(%x: !clml.tensor<1x4x1x1xf32, nchw>) -> !clml.tensor<1x4x1x1xf32, nchw> version 3 arithmetic fp32 {
-  // expected-error@+1 {{arithmetic fp16_acc32 is that of f16, but the tensors are of f32}}
+  // expected-error@+1 {{arithmetic fp16_acc32 requires f16, but the tensors are f32}}
   %y = clml.activation relu %x {arithmetic = #clml<arithmetic fp16_acc32>} : (!clml.tensor<1x4x1x1xf32, nchw>) -> !clml.tensor<1x4x1x1xf32, nchw>
   clml.return %y : !clml.tensor<1x4x1x1xf32, nchw>
 }
@@ -92,7 +92,7 @@ clml.graph @g(%x: !clml.tensor<1x4x1x1xf32, nchw>) -> !clml.tensor<1x2x2x1xf32, 
 
 // -----
 
-// expected-error@+1 {{arithmetic fp32 is that of f32, but the graph has a tensor of f16}}
+// expected-error@+1 {{arithmetic fp32 requires f32, but the graph has a tensor of f16}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>, %h: !clml.tensor<1x4x6x6xf16, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw> version 3 arithmetic fp32 {
   %z = clml.activation relu %h : (!clml.tensor<1x4x6x6xf16, nchw>) -> !clml.tensor<1x4x6x6xf16, nchw>
   %y = clml.activation relu %x : (!clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw>
@@ -101,7 +101,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>, %h: !clml.tensor<1x4x6x6xf16,
 
 // -----
 
-// expected-error@+1 {{a graph takes and returns tensors in the layout nchw, not optimal: put clml.copy between}}
+// expected-error@+1 {{inputs and outputs of a graph must have the layout nchw, not optimal: insert clml.copy}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, optimal>) -> !clml.tensor<1x4x6x6xf32, nchw> version 3 arithmetic fp32 {
   %y = clml.copy %x : !clml.tensor<1x4x6x6xf32, optimal> -> !clml.tensor<1x4x6x6xf32, nchw>
   clml.return %y : !clml.tensor<1x4x6x6xf32, nchw>
@@ -109,7 +109,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, optimal>) -> !clml.tensor<1x4x6x6xf3
 
 // -----
 
-// expected-error@+1 {{a graph takes and returns tensors in the layout nchw, not optimal: put clml.copy between}}
+// expected-error@+1 {{inputs and outputs of a graph must have the layout nchw, not optimal: insert clml.copy}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, optimal> version 3 arithmetic fp32 {
   %y = clml.copy %x : !clml.tensor<1x4x6x6xf32, nchw> -> !clml.tensor<1x4x6x6xf32, optimal>
   clml.return %y : !clml.tensor<1x4x6x6xf32, optimal>
@@ -117,7 +117,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
 
 // -----
 
-// expected-error@+1 {{a graph takes and returns no parameters}}
+// expected-error@+1 {{inputs and outputs of a graph must not be parameters}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>, %p: !clml.tensor<1x4x6x6xf32, nchw, parameter>) -> !clml.tensor<1x4x6x6xf32, nchw> version 3 arithmetic fp32 {
   %y = clml.activation relu %x : (!clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw>
   clml.return %y : !clml.tensor<1x4x6x6xf32, nchw>
@@ -126,7 +126,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>, %p: !clml.tensor<1x4x6x6xf32,
 // -----
 
 // An input as a result needs no graph.
-// expected-error@+1 {{a graph returns results of its commands only}}
+// expected-error@+1 {{a graph must return results of its commands}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw> version 3 arithmetic fp32 {
   %y = clml.activation relu %x : (!clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw>
   clml.return %x : !clml.tensor<1x4x6x6xf32, nchw>
@@ -134,7 +134,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
 
 // -----
 
-// expected-error@+1 {{a graph returns no tensor twice}}
+// expected-error@+1 {{a graph must not return a tensor twice}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> (!clml.tensor<1x4x6x6xf32, nchw>, !clml.tensor<1x4x6x6xf32, nchw>) version 3 arithmetic fp32 {
   %y = clml.activation relu %x : (!clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw>
   clml.return %y, %y : !clml.tensor<1x4x6x6xf32, nchw>, !clml.tensor<1x4x6x6xf32, nchw>
@@ -142,7 +142,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> (!clml.tensor<1x4x6x6xf32,
 
 // -----
 
-// expected-error@+1 {{a graph takes and returns no parameters}}
+// expected-error@+1 {{inputs and outputs of a graph must not be parameters}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw, parameter> version 3 arithmetic fp32 {
   %y = clml.constant "c" : !clml.tensor<1x4x6x6xf32, nchw, parameter>
   clml.return %y : !clml.tensor<1x4x6x6xf32, nchw, parameter>
@@ -150,7 +150,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
 
 // -----
 
-// expected-error@+1 {{a graph returns at least one tensor}}
+// expected-error@+1 {{a graph must return at least one tensor}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> () version 3 arithmetic fp32 {
   %y = clml.activation relu %x : (!clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw>
   clml.return
@@ -158,7 +158,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> () version 3 arithmetic fp
 
 // -----
 
-// expected-error@+1 {{a graph ends with clml.return}}
+// expected-error@+1 {{a graph must end with clml.return}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> () version 3 arithmetic fp32 {
   %y = clml.activation relu %x : (!clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw>
   "test.termop"() : () -> ()
@@ -166,7 +166,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> () version 3 arithmetic fp
 
 // -----
 
-// expected-error@+1 {{test.op is no operation of CLML}}
+// expected-error@+1 {{test.op is not an operation of CLML}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw> version 3 arithmetic fp32 {
   %y = "test.op"(%x) : (!clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw>
   clml.return %y : !clml.tensor<1x4x6x6xf32, nchw>
@@ -174,7 +174,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, 
 
 // -----
 
-// expected-error@+1 {{the values of a graph are CLML tensors, not tensor<4xf32>}}
+// expected-error@+1 {{the values of a graph must be CLML tensors, not tensor<4xf32>}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>, %t: tensor<4xf32>) -> !clml.tensor<1x4x6x6xf32, nchw> version 3 arithmetic fp32 {
   %y = clml.activation relu %x : (!clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw>
   clml.return %y : !clml.tensor<1x4x6x6xf32, nchw>
@@ -182,7 +182,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>, %t: tensor<4xf32>) -> !clml.t
 
 // -----
 
-// expected-error@+1 {{the graph returns values of other types}}
+// expected-error@+1 {{the returned values have other types}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf16, nchw> version 3 arithmetic fp32 {
   %y = clml.activation relu %x : (!clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw>
   clml.return %y : !clml.tensor<1x4x6x6xf32, nchw>
@@ -190,7 +190,7 @@ clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf16, 
 
 // -----
 
-// expected-error@+1 {{the usage of a constant is parameter, not cnn}}
+// expected-error@+1 {{the usage of a constant must be parameter, not cnn}}
 %c = clml.constant "c" : !clml.tensor<1x4x1x1xf32, optimal>
 
 // -----
@@ -275,7 +275,7 @@ func.func @main(%a: tensor<1x4x6x6xf32, #nn.layout<[1 by 4]>>) {
 
 // -----
 
-// expected-error@+1 {{clml.copy makes an optimal tensor that no operation but copies uses, so its size is unknown}}
+// expected-error@+1 {{clml.copy creates an optimal tensor that only copies use, so its size is unknown}}
 clml.graph @g(%x: !clml.tensor<1x4x6x6xf32, nchw>) -> !clml.tensor<1x4x6x6xf32, nchw> version 3 arithmetic fp32 {
   %o = clml.copy %x : !clml.tensor<1x4x6x6xf32, nchw> -> !clml.tensor<1x4x6x6xf32, optimal>
   %y = clml.copy %o : !clml.tensor<1x4x6x6xf32, optimal> -> !clml.tensor<1x4x6x6xf32, nchw>

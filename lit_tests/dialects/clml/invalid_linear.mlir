@@ -3,35 +3,35 @@
 %a = "test.op"() : () -> !clml.tensor<2x8x1x1xf32, optimal>
 %b = "test.op"() : () -> !clml.tensor<1x1x5x8xf32, optimal, parameter>
 %c = "test.op"() : () -> !clml.tensor<1x5x1x1xf32, optimal, parameter>
-// expected-error@+1 {{CLML takes a batch of 1, but 2x8x1x1 has one of 2}}
+// expected-error@+1 {{CLML requires a batch of 1, but 2x8x1x1 has 2}}
 %r = clml.fully_connected %a, %b, %c : (!clml.tensor<2x8x1x1xf32, optimal>, !clml.tensor<1x1x5x8xf32, optimal, parameter>, !clml.tensor<1x5x1x1xf32, optimal, parameter>) -> !clml.tensor<2x5x1x1xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
 %b = "test.op"() : () -> !clml.tensor<1x1x5x288xf32, optimal, parameter>
-// expected-error@+1 {{a fully connected layer takes a vector 1xKx1x1, not 1x8x6x6: reshape it}}
+// expected-error@+1 {{a fully connected layer requires a vector 1xKx1x1, not 1x8x6x6: reshape it}}
 %r = clml.fully_connected %a, %b : (!clml.tensor<1x8x6x6xf32, optimal>, !clml.tensor<1x1x5x288xf32, optimal, parameter>) -> !clml.tensor<1x5x1x1xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, optimal>
 %b = "test.op"() : () -> !clml.tensor<1x1x8x5xf32, optimal, parameter>
-// expected-error@+1 {{the weight for a vector of 8 has the sizes 1x1xNx8, not 1x1x8x5}}
+// expected-error@+1 {{the weight for a vector of 8 must have the sizes 1x1xNx8, not 1x1x8x5}}
 %r = clml.fully_connected %a, %b : (!clml.tensor<1x8x1x1xf32, optimal>, !clml.tensor<1x1x8x5xf32, optimal, parameter>) -> !clml.tensor<1x5x1x1xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, optimal>
 %b = "test.op"() : () -> !clml.tensor<1x1x5x8xf32, optimal, parameter>
-// expected-error@+1 {{the weight for a vector of 8 has the sizes 1x1x8xN, not 1x1x5x8}}
+// expected-error@+1 {{the weight for a vector of 8 must have the sizes 1x1x8xN, not 1x1x5x8}}
 %r = clml.fully_connected %a, %b {transpose = false} : (!clml.tensor<1x8x1x1xf32, optimal>, !clml.tensor<1x1x5x8xf32, optimal, parameter>) -> !clml.tensor<1x5x1x1xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, optimal>
 %b = "test.op"() : () -> !clml.tensor<5x8x1x1xf32, optimal, parameter>
-// expected-error@+1 {{the weight for a vector of 8 has the sizes 1x1xNx8, not 5x8x1x1}}
+// expected-error@+1 {{the weight for a vector of 8 must have the sizes 1x1xNx8, not 5x8x1x1}}
 %r = clml.fully_connected %a, %b : (!clml.tensor<1x8x1x1xf32, optimal>, !clml.tensor<5x8x1x1xf32, optimal, parameter>) -> !clml.tensor<1x5x1x1xf32, optimal>
 
 // -----
@@ -39,7 +39,7 @@
 %a = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, optimal>
 %b = "test.op"() : () -> !clml.tensor<1x1x5x8xf32, optimal, parameter>
 %c = "test.op"() : () -> !clml.tensor<1x1x1x5xf32, optimal, parameter>
-// expected-error@+1 {{a value for each of 5 channels has the sizes 1x5x1x1, not 1x1x1x5}}
+// expected-error@+1 {{a value for each of 5 channels must have the sizes 1x5x1x1, not 1x1x1x5}}
 %r = clml.fully_connected %a, %b, %c : (!clml.tensor<1x8x1x1xf32, optimal>, !clml.tensor<1x1x5x8xf32, optimal, parameter>, !clml.tensor<1x1x1x5xf32, optimal, parameter>) -> !clml.tensor<1x5x1x1xf32, optimal>
 
 // -----
@@ -47,14 +47,14 @@
 %a = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, optimal>
 %b = "test.op"() : () -> !clml.tensor<1x1x5x8xf32, optimal>
 %c = "test.op"() : () -> !clml.tensor<1x5x1x1xf32, optimal, parameter>
-// expected-error@+1 {{weights, biases and statistics are constants, but the one of sizes 1x1x5x8 is computed}}
+// expected-error@+1 {{weights, biases and statistics must be constants, but the one of sizes 1x1x5x8 is computed}}
 %r = clml.fully_connected %a, %b, %c : (!clml.tensor<1x8x1x1xf32, optimal>, !clml.tensor<1x1x5x8xf32, optimal>, !clml.tensor<1x5x1x1xf32, optimal, parameter>) -> !clml.tensor<1x5x1x1xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, nchw>
 %b = "test.op"() : () -> !clml.tensor<1x1x5x8xf32, optimal, parameter>
-// expected-error@+1 {{the layout is optimal, not nchw: put clml.copy between}}
+// expected-error@+1 {{the layout must be optimal, not nchw: insert clml.copy}}
 %r = clml.fully_connected %a, %b : (!clml.tensor<1x8x1x1xf32, nchw>, !clml.tensor<1x1x5x8xf32, optimal, parameter>) -> !clml.tensor<1x5x1x1xf32, optimal>
 
 // -----
@@ -68,35 +68,35 @@
 
 %a = "test.op"() : () -> !clml.tensor<3x8x1x1xf32, optimal>
 %b = "test.op"() : () -> !clml.tensor<1x1x8x5xf32, optimal>
-// expected-error@+1 {{the layout is nchw, not optimal: put clml.copy between}}
+// expected-error@+1 {{the layout must be nchw, not optimal: insert clml.copy}}
 %r = clml.gemm %a, %b {m = 3 : i64, n = 5 : i64, k = 8 : i64} : (!clml.tensor<3x8x1x1xf32, optimal>, !clml.tensor<1x1x8x5xf32, optimal>) -> !clml.tensor<3x5x1x1xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x3x8x1xf32, nchw>
 %b = "test.op"() : () -> !clml.tensor<1x1x8x5xf32, nchw>
-// expected-error@+1 {{a has the sizes 3x8x1x1 for m = 3, n = 5, k = 8, not 1x3x8x1}}
+// expected-error@+1 {{a must have the sizes 3x8x1x1 for m = 3, n = 5, k = 8, not 1x3x8x1}}
 %r = clml.gemm %a, %b {m = 3 : i64, n = 5 : i64, k = 8 : i64} : (!clml.tensor<1x3x8x1xf32, nchw>, !clml.tensor<1x1x8x5xf32, nchw>) -> !clml.tensor<3x5x1x1xf32, nchw>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<3x8x1x1xf32, nchw>
 %b = "test.op"() : () -> !clml.tensor<1x1x8x5xf32, nchw>
-// expected-error@+1 {{a has the sizes 8x3x1x1 for m = 3, n = 5, k = 8, not 3x8x1x1}}
+// expected-error@+1 {{a must have the sizes 8x3x1x1 for m = 3, n = 5, k = 8, not 3x8x1x1}}
 %r = clml.gemm %a, %b {m = 3 : i64, n = 5 : i64, k = 8 : i64, transpose_a = true} : (!clml.tensor<3x8x1x1xf32, nchw>, !clml.tensor<1x1x8x5xf32, nchw>) -> !clml.tensor<3x5x1x1xf32, nchw>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<3x8x1x1xf32, nchw>
 %b = "test.op"() : () -> !clml.tensor<1x1x5x8xf32, nchw>
-// expected-error@+1 {{b has the sizes 1x1x8x5 for m = 3, n = 5, k = 8, not 1x1x5x8}}
+// expected-error@+1 {{b must have the sizes 1x1x8x5 for m = 3, n = 5, k = 8, not 1x1x5x8}}
 %r = clml.gemm %a, %b {m = 3 : i64, n = 5 : i64, k = 8 : i64} : (!clml.tensor<3x8x1x1xf32, nchw>, !clml.tensor<1x1x5x8xf32, nchw>) -> !clml.tensor<3x5x1x1xf32, nchw>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<3x8x1x1xf32, nchw>
 %b = "test.op"() : () -> !clml.tensor<1x1x8x5xf32, nchw>
-// expected-error@+1 {{b has the sizes 1x1x5x8 for m = 3, n = 5, k = 8, not 1x1x8x5}}
+// expected-error@+1 {{b must have the sizes 1x1x5x8 for m = 3, n = 5, k = 8, not 1x1x8x5}}
 %r = clml.gemm %a, %b {m = 3 : i64, n = 5 : i64, k = 8 : i64, transpose_b = true} : (!clml.tensor<3x8x1x1xf32, nchw>, !clml.tensor<1x1x8x5xf32, nchw>) -> !clml.tensor<3x5x1x1xf32, nchw>
 
 // -----
@@ -110,5 +110,5 @@
 
 %a = "test.op"() : () -> !clml.tensor<3x8x1x1xf32, nchw>
 %b = "test.op"() : () -> !clml.tensor<1x1x8x5xf16, nchw>
-// expected-error@+1 {{all tensors have one element type, not f32 and f16}}
+// expected-error@+1 {{all tensors must have the same element type, not f32 and f16}}
 %r = clml.gemm %a, %b {m = 3 : i64, n = 5 : i64, k = 8 : i64} : (!clml.tensor<3x8x1x1xf32, nchw>, !clml.tensor<1x1x8x5xf16, nchw>) -> !clml.tensor<3x5x1x1xf32, nchw>

@@ -5,7 +5,7 @@
 %c = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, optimal, parameter>
 %d = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, optimal, parameter>
 %e = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, optimal, parameter>
-// expected-error@+1 {{CLML takes a batch of 1, but 2x8x6x6 has one of 2}}
+// expected-error@+1 {{CLML requires a batch of 1, but 2x8x6x6 has 2}}
 %r = clml.batch_norm %a, %b, %c, %d, %e {epsilon = 1.0e-05 : f64} : (!clml.tensor<2x8x6x6xf32, optimal>, !clml.tensor<1x8x1x1xf32, optimal, parameter>, !clml.tensor<1x8x1x1xf32, optimal, parameter>, !clml.tensor<1x8x1x1xf32, optimal, parameter>, !clml.tensor<1x8x1x1xf32, optimal, parameter>) -> !clml.tensor<2x8x6x6xf32, optimal>
 
 // -----
@@ -15,7 +15,7 @@
 %c = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, optimal, parameter>
 %d = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, optimal, parameter>
 %e = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, optimal, parameter>
-// expected-error@+1 {{the layout is optimal, not nchw: put clml.copy between}}
+// expected-error@+1 {{the layout must be optimal, not nchw: insert clml.copy}}
 %r = clml.batch_norm %a, %b, %c, %d, %e {epsilon = 1.0e-05 : f64} : (!clml.tensor<1x8x6x6xf32, nchw>, !clml.tensor<1x8x1x1xf32, optimal, parameter>, !clml.tensor<1x8x1x1xf32, optimal, parameter>, !clml.tensor<1x8x1x1xf32, optimal, parameter>, !clml.tensor<1x8x1x1xf32, optimal, parameter>) -> !clml.tensor<1x8x6x6xf32, optimal>
 
 // -----
@@ -25,7 +25,7 @@
 %c = "test.op"() : () -> !clml.tensor<1x1x1x1xf32, optimal, parameter>
 %d = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, optimal, parameter>
 %e = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, optimal, parameter>
-// expected-error@+1 {{a value for each of 8 channels has the sizes 1x8x1x1, not 1x1x1x1}}
+// expected-error@+1 {{a value for each of 8 channels must have the sizes 1x8x1x1, not 1x1x1x1}}
 %r = clml.batch_norm %a, %b, %c, %d, %e {epsilon = 1.0e-05 : f64} : (!clml.tensor<1x8x6x6xf32, optimal>, !clml.tensor<1x8x1x1xf32, optimal, parameter>, !clml.tensor<1x1x1x1xf32, optimal, parameter>, !clml.tensor<1x8x1x1xf32, optimal, parameter>, !clml.tensor<1x8x1x1xf32, optimal, parameter>) -> !clml.tensor<1x8x6x6xf32, optimal>
 
 // -----
@@ -35,7 +35,7 @@
 %c = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, optimal, parameter>
 %d = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, optimal, parameter>
 %e = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, optimal>
-// expected-error@+1 {{weights, biases and statistics are constants, but the one of sizes 1x8x1x1 is computed}}
+// expected-error@+1 {{weights, biases and statistics must be constants, but the one of sizes 1x8x1x1 is computed}}
 %r = clml.batch_norm %a, %b, %c, %d, %e {epsilon = 1.0e-05 : f64} : (!clml.tensor<1x8x6x6xf32, optimal>, !clml.tensor<1x8x1x1xf32, optimal, parameter>, !clml.tensor<1x8x1x1xf32, optimal, parameter>, !clml.tensor<1x8x1x1xf32, optimal, parameter>, !clml.tensor<1x8x1x1xf32, optimal>) -> !clml.tensor<1x8x6x6xf32, optimal>
 
 // -----
@@ -61,26 +61,26 @@
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<2x8x1x1xf32, optimal>
-// expected-error@+1 {{CLML takes a batch of 1, but 2x8x1x1 has one of 2}}
+// expected-error@+1 {{CLML requires a batch of 1, but 2x8x1x1 has 2}}
 %r = clml.softmax %a : (!clml.tensor<2x8x1x1xf32, optimal>) -> !clml.tensor<2x8x1x1xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{the layout is nchw, not optimal: put clml.copy between}}
+// expected-error@+1 {{the layout must be nchw, not optimal: insert clml.copy}}
 %r = clml.softmax %a : (!clml.tensor<1x8x6x6xf32, optimal>) -> !clml.tensor<1x8x6x6xf32, optimal>
 
 // -----
 
 // The last axis of a tensor declared as NHWC is not that of a softmax.
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, nhwc>
-// expected-error@+1 {{the layout is nchw, not nhwc: put clml.copy between}}
+// expected-error@+1 {{the layout must be nchw, not nhwc: insert clml.copy}}
 %r = clml.softmax %a : (!clml.tensor<1x8x6x6xf32, nhwc>) -> !clml.tensor<1x8x6x6xf32, nhwc>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x1x1xf32, nchw>
-// expected-error@+1 {{the layout is optimal, not nchw: put clml.copy between}}
+// expected-error@+1 {{the layout must be optimal, not nchw: insert clml.copy}}
 %r = clml.softmax %a : (!clml.tensor<1x8x1x1xf32, nchw>) -> !clml.tensor<1x8x1x1xf32, nchw>
 
 // -----

@@ -1,25 +1,25 @@
 // RUN: clopt %s --split-input-file --verify-diagnostics
 
 %a = "test.op"() : () -> !clml.tensor<2x8x6x6xf32, optimal>
-// expected-error@+1 {{CLML takes a batch of 1, but 2x8x6x6 has one of 2}}
+// expected-error@+1 {{CLML requires a batch of 1, but 2x8x6x6 has 2}}
 %r = clml.pool max %a {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>} : (!clml.tensor<2x8x6x6xf32, optimal>) -> !clml.tensor<2x8x2x2xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, nchw>
-// expected-error@+1 {{the layout is optimal, not nchw: put clml.copy between}}
+// expected-error@+1 {{the layout must be optimal, not nchw: insert clml.copy}}
 %r = clml.pool max %a {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>} : (!clml.tensor<1x8x6x6xf32, nchw>) -> !clml.tensor<1x8x2x2xf32, nchw>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{the result has the sizes 1x8x2x2, not 1x8x3x3: CLML pools whole windows, it has no ceil_mode}}
+// expected-error@+1 {{the result has the sizes 1x8x2x2, not 1x8x3x3: CLML has no ceil_mode}}
 %r = clml.pool max %a {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>} : (!clml.tensor<1x8x6x6xf32, optimal>) -> !clml.tensor<1x8x3x3xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{kernel has two values, for H and W, not 1}}
+// expected-error@+1 {{kernel must have two values, for H and W, not 1}}
 %r = clml.pool max %a {kernel = array<i64: 3>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0, 0>} : (!clml.tensor<1x8x6x6xf32, optimal>) -> !clml.tensor<1x8x2x2xf32, optimal>
 
 // -----
@@ -37,7 +37,7 @@
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{pads are top, left, bottom and right, not 3 values}}
+// expected-error@+1 {{pads must be top, left, bottom and right, not 3 values}}
 %r = clml.pool average %a {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 0>} : (!clml.tensor<1x8x6x6xf32, optimal>) -> !clml.tensor<1x8x2x2xf32, optimal>
 
 // -----
@@ -49,7 +49,7 @@
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{pads of 0 and 3 make a window of 3 with nothing but padding}}
+// expected-error@+1 {{pads of 0 and 3 allow a window of 3 with only padding}}
 %r = clml.pool max %a {kernel = array<i64: 3, 3>, strides = array<i64: 2, 2>, pads = array<i64: 0, 0, 3, 0>} : (!clml.tensor<1x8x6x6xf32, optimal>) -> !clml.tensor<1x8x4x2xf32, optimal>
 
 // -----

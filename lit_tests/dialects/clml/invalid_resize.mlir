@@ -1,13 +1,13 @@
 // RUN: clopt %s --split-input-file --verify-diagnostics
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, nchw>
-// expected-error@+1 {{the layout is optimal, not nchw: put clml.copy between}}
+// expected-error@+1 {{the layout must be optimal, not nchw: insert clml.copy}}
 %r = clml.resize_bilinear %a {align_corners = false} : (!clml.tensor<1x8x6x6xf32, nchw>) -> !clml.tensor<1x8x12x12xf32, nchw>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<2x8x6x6xf32, optimal>
-// expected-error@+1 {{CLML takes a batch of 1, but 2x8x6x6 has one of 2}}
+// expected-error@+1 {{CLML requires a batch of 1, but 2x8x6x6 has 2}}
 %r = clml.resize_bilinear %a {align_corners = false} : (!clml.tensor<2x8x6x6xf32, optimal>) -> !clml.tensor<2x8x12x12xf32, optimal>
 
 // -----
@@ -19,5 +19,5 @@
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{align_corners takes a plane of two corners, but the result has 1x8x1x12}}
+// expected-error@+1 {{align_corners requires at least two rows and columns, but the result is 1x8x1x12}}
 %r = clml.resize_bilinear %a {align_corners = true} : (!clml.tensor<1x8x6x6xf32, optimal>) -> !clml.tensor<1x8x1x12xf32, optimal>

@@ -2,20 +2,20 @@
 
 // So nothing pads an input of a graph, which is in NCHW.
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, nchw>
-// expected-error@+1 {{the layout is optimal, not nchw: put clml.copy between}}
+// expected-error@+1 {{the layout must be optimal, not nchw: insert clml.copy}}
 %r = clml.pad constant %a {pads = array<i64: 1, 1, 1, 1>} : (!clml.tensor<1x8x6x6xf32, nchw>) -> !clml.tensor<1x8x8x8xf32, nchw>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<2x8x6x6xf32, optimal>
-// expected-error@+1 {{CLML takes a batch of 1, but 2x8x6x6 has one of 2}}
+// expected-error@+1 {{CLML requires a batch of 1, but 2x8x6x6 has 2}}
 %r = clml.pad constant %a {pads = array<i64: 1, 1, 1, 1>} : (!clml.tensor<2x8x6x6xf32, optimal>) -> !clml.tensor<2x8x8x8xf32, optimal>
 
 // -----
 
 // CLML pads H and W only.
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{pads are top, left, bottom and right, not 8 values}}
+// expected-error@+1 {{pads must be top, left, bottom and right, not 8 values}}
 %r = clml.pad constant %a {pads = array<i64: 0, 0, 1, 1, 0, 0, 1, 1>} : (!clml.tensor<1x8x6x6xf32, optimal>) -> !clml.tensor<1x8x8x8xf32, optimal>
 
 // -----
@@ -27,13 +27,13 @@
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{reflect of a size of 6 mirrors 5 elements, not 6}}
+// expected-error@+1 {{reflect padding of 6 elements must be at most 5, not 6}}
 %r = clml.pad reflect %a {pads = array<i64: 0, 6, 0, 0>} : (!clml.tensor<1x8x6x6xf32, optimal>) -> !clml.tensor<1x8x6x12xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{symmetric of a size of 6 mirrors 6 elements, not 7}}
+// expected-error@+1 {{symmetric padding of 6 elements must be at most 6, not 7}}
 %r = clml.pad symmetric %a {pads = array<i64: 0, 0, 7, 0>} : (!clml.tensor<1x8x6x6xf32, optimal>) -> !clml.tensor<1x8x13x6xf32, optimal>
 
 // -----
@@ -45,52 +45,52 @@
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{CLML takes a batch of 1, but 2x8x6x6 has one of 2}}
+// expected-error@+1 {{CLML requires a batch of 1, but 2x8x6x6 has 2}}
 %r = clml.reshape %a : (!clml.tensor<1x8x6x6xf32, optimal>) -> !clml.tensor<2x8x6x6xf32, optimal>
 
 // -----
 
 // The batch stays what it is.
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{CLML takes a batch of 1, but 2x4x6x6 has one of 2}}
+// expected-error@+1 {{CLML requires a batch of 1, but 2x4x6x6 has 2}}
 %r = clml.reshape %a : (!clml.tensor<1x8x6x6xf32, optimal>) -> !clml.tensor<2x4x6x6xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{a reshape keeps the number of elements, but 1x8x6x6 has 288 and 1x200x1x1 has 200}}
+// expected-error@+1 {{a reshape must keep the number of elements, but 1x8x6x6 has 288 and 1x200x1x1 has 200}}
 %r = clml.reshape %a : (!clml.tensor<1x8x6x6xf32, optimal>) -> !clml.tensor<1x200x1x1xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, nhwc>
-// expected-error@+1 {{the layout is optimal or nchw, not nhwc: put clml.copy between}}
+// expected-error@+1 {{the layout must be optimal or nchw, not nhwc: insert clml.copy}}
 %r = clml.reshape %a : (!clml.tensor<1x8x6x6xf32, nhwc>) -> !clml.tensor<1x288x1x1xf32, nhwc>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, nchw>
-// expected-error@+1 {{all tensors have one layout, not nchw and optimal: put clml.copy between}}
+// expected-error@+1 {{all tensors must have the same layout, not nchw and optimal: insert clml.copy}}
 %r = clml.reshape %a : (!clml.tensor<1x8x6x6xf32, nchw>) -> !clml.tensor<1x288x1x1xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, nchw>
 %b = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, nchw>
-// expected-error@+1 {{the layout is optimal, not nchw: put clml.copy between}}
+// expected-error@+1 {{the layout must be optimal, not nchw: insert clml.copy}}
 %r = clml.concat %a, %b : (!clml.tensor<1x8x6x6xf32, nchw>, !clml.tensor<1x8x6x6xf32, nchw>) -> !clml.tensor<1x16x6x6xf32, nchw>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<2x8x6x6xf32, optimal>
 %b = "test.op"() : () -> !clml.tensor<2x8x6x6xf32, optimal>
-// expected-error@+1 {{CLML takes a batch of 1, but 2x8x6x6 has one of 2}}
+// expected-error@+1 {{CLML requires a batch of 1, but 2x8x6x6 has 2}}
 %r = clml.concat %a, %b : (!clml.tensor<2x8x6x6xf32, optimal>, !clml.tensor<2x8x6x6xf32, optimal>) -> !clml.tensor<2x16x6x6xf32, optimal>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{a concatenation has two inputs or more, not 1}}
+// expected-error@+1 {{a concatenation must have two inputs or more, not 1}}
 %r = clml.concat %a : (!clml.tensor<1x8x6x6xf32, optimal>) -> !clml.tensor<1x8x6x6xf32, optimal>
 
 // -----
@@ -110,13 +110,13 @@
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, nchw>
-// expected-error@+1 {{the layout is optimal, not nchw: put clml.copy between}}
+// expected-error@+1 {{the layout must be optimal, not nchw: insert clml.copy}}
 %r = clml.depth_to_space %a {block = 2 : i64} : (!clml.tensor<1x8x6x6xf32, nchw>) -> !clml.tensor<1x2x12x12xf32, nchw>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<2x8x6x6xf32, optimal>
-// expected-error@+1 {{CLML takes a batch of 1, but 2x8x6x6 has one of 2}}
+// expected-error@+1 {{CLML requires a batch of 1, but 2x8x6x6 has 2}}
 %r = clml.depth_to_space %a {block = 2 : i64} : (!clml.tensor<2x8x6x6xf32, optimal>) -> !clml.tensor<2x2x12x12xf32, optimal>
 
 // -----
@@ -140,7 +140,7 @@
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{both sides of a copy are optimal, it changes nothing}}
+// expected-error@+1 {{a copy must change the layout, but both sides are optimal}}
 %r = clml.copy %a : !clml.tensor<1x8x6x6xf32, optimal> -> !clml.tensor<1x8x6x6xf32, optimal>
 
 // -----
@@ -152,11 +152,11 @@
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<1x8x6x6xf32, optimal>
-// expected-error@+1 {{all tensors have one element type, not f32 and f16}}
+// expected-error@+1 {{all tensors must have the same element type, not f32 and f16}}
 %r = clml.copy %a : !clml.tensor<1x8x6x6xf32, optimal> -> !clml.tensor<1x8x6x6xf16, nchw>
 
 // -----
 
 %a = "test.op"() : () -> !clml.tensor<2x8x6x6xf32, optimal>
-// expected-error@+1 {{CLML takes a batch of 1, but 2x8x6x6 has one of 2}}
+// expected-error@+1 {{CLML requires a batch of 1, but 2x8x6x6 has 2}}
 %r = clml.copy %a : !clml.tensor<2x8x6x6xf32, optimal> -> !clml.tensor<2x8x6x6xf32, nchw>

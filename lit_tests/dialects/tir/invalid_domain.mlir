@@ -4,7 +4,7 @@
 
 tir.func @part(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>} {
   tir.for parallel %i = 0 to 4 {
-    // expected-error@+1 {{the loops leave out 4, one of the 8 values of 'v'}}
+    // expected-error@+1 {{the loops miss 4, one of the 8 values of 'v'}}
     tir.block "copy" (%v: spatial 8) = affine_map<(d0) -> (d0)> (%i) {
       %a = memref.load %x[%v] : memref<8xf32>
       memref.store %a, %y[%v] : memref<8xf32>
@@ -16,7 +16,7 @@ tir.func @part(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array
 
 tir.func @behind(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>} {
   tir.for parallel %i = 0 to 8 {
-    // expected-error@+1 {{the loops leave out 0, one of the 8 values of 'v'}}
+    // expected-error@+1 {{the loops miss 0, one of the 8 values of 'v'}}
     tir.block "copy" (%v: spatial 8) = affine_map<(d0) -> (d0 + 1)> (%i) {
       %a = memref.load %x[%v] : memref<8xf32>
       memref.store %a, %y[%v] : memref<8xf32>
@@ -30,7 +30,7 @@ tir.func @behind(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = arr
 tir.func @apart(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>} {
   %t = memref.alloca() : memref<8xf32>
   tir.for parallel %i = 0 to 8 {
-    // expected-error@+1 {{'v' runs from 8 to 15, outside of its 8 values}}
+    // expected-error@+1 {{'v' runs from 8 to 15, outside its 8 values}}
     tir.block "copy" (%v: spatial 8) = affine_map<(d0) -> (d0 + 8)> (%i) {
       %a = memref.load %x[%v] : memref<8xf32>
       memref.store %a, %t[%v] : memref<8xf32>
@@ -42,7 +42,7 @@ tir.func @apart(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = arra
 
 tir.func @even(%x: memref<7xf32>, %y: memref<7xf32>) attributes {outputs = array<i64: 1>} {
   tir.for parallel %i = 0 to 4 {
-    // expected-error@+1 {{the loops leave out 1, one of the 7 values of 'v'}}
+    // expected-error@+1 {{the loops miss 1, one of the 7 values of 'v'}}
     tir.block "copy" (%v: spatial 7) = affine_map<(d0) -> (d0 * 2)> (%i) {
       %a = memref.load %x[%v] : memref<7xf32>
       memref.store %a, %y[%v] : memref<7xf32>
@@ -55,7 +55,7 @@ tir.func @even(%x: memref<7xf32>, %y: memref<7xf32>) attributes {outputs = array
 tir.func @strides(%x: memref<7xf32>, %y: memref<7xf32>) attributes {outputs = array<i64: 1>} {
   tir.for parallel %i = 0 to 2 {
     tir.for parallel %j = 0 to 3 {
-      // expected-error@+1 {{the loops leave out 3, one of the 7 values of 'v'}}
+      // expected-error@+1 {{the loops miss 3, one of the 7 values of 'v'}}
       tir.block "copy" (%v: spatial 7) = affine_map<(d0, d1) -> (d0 * 4 + d1)> (%i, %j) {
         %a = memref.load %x[%v] : memref<7xf32>
         memref.store %a, %y[%v] : memref<7xf32>
@@ -122,7 +122,7 @@ tir.func @tiles(%x: memref<10xf32>, %y: memref<10xf32>) attributes {outputs = ar
 
 tir.func @half(%x: memref<8xf32>, %y: memref<1xf32>) attributes {outputs = array<i64: 1>} {
   tir.for serial %k = 0 to 4 {
-    // expected-error@+1 {{the loops leave out 4, one of the 8 values of 'r'}}
+    // expected-error@+1 {{the loops miss 4, one of the 8 values of 'r'}}
     tir.block "sum" (%r: reduce 8) = affine_map<(d0) -> (d0)> (%k) init [0.0 : f32] {
       %z = arith.constant 0 : index
       %a = memref.load %x[%r] : memref<8xf32>
@@ -153,7 +153,7 @@ tir.func @twice(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = arra
 tir.func @inside(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = array<i64: 1>} {
   tir.for serial %k = 0 to 4 {
     tir.for serial %again = 0 to 3 {
-      // expected-error@+1 {{loop 'again' is inside of the reduction and drives none of its variables, so each point counts 3 times}}
+      // expected-error@+1 {{loop 'again' is inside the reduction but drives none of its variables, so each point counts 3 times}}
       tir.block "sum" (%r: reduce 4) = affine_map<(d0) -> (d0)> (%k) init [0.0 : f32] {
         %z = arith.constant 0 : index
         %a = memref.load %x[%r] : memref<4xf32>
@@ -186,7 +186,7 @@ tir.func @around(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = arr
 
 tir.func @at_once(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = array<i64: 1>} {
   tir.for global_x %k = 0 to 4 {
-    // expected-error@+1 {{loop 'k' is global_x and drives a reduction, whose iterations run one after the other}}
+    // expected-error@+1 {{loop 'k' is global_x but drives a reduction, whose iterations must run one after the other}}
     tir.block "sum" (%r: reduce 4) = affine_map<(d0) -> (d0)> (%k) init [0.0 : f32] {
       %z = arith.constant 0 : index
       %a = memref.load %x[%r] : memref<4xf32>
@@ -201,7 +201,7 @@ tir.func @at_once(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = ar
 
 tir.func @at_once(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = array<i64: 1>} {
   tir.for group_y %k = 0 to 4 {
-    // expected-error@+1 {{loop 'k' is group_y and drives a reduction, whose iterations run one after the other}}
+    // expected-error@+1 {{loop 'k' is group_y but drives a reduction, whose iterations must run one after the other}}
     tir.block "sum" (%r: reduce 4) = affine_map<(d0) -> (d0)> (%k) init [0.0 : f32] {
       %z = arith.constant 0 : index
       %a = memref.load %x[%r] : memref<4xf32>
@@ -216,7 +216,7 @@ tir.func @at_once(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = ar
 
 tir.func @at_once(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = array<i64: 1>} {
   tir.for local_z %k = 0 to 4 {
-    // expected-error@+1 {{loop 'k' is local_z and drives a reduction, whose iterations run one after the other}}
+    // expected-error@+1 {{loop 'k' is local_z but drives a reduction, whose iterations must run one after the other}}
     tir.block "sum" (%r: reduce 4) = affine_map<(d0) -> (d0)> (%k) init [0.0 : f32] {
       %z = arith.constant 0 : index
       %a = memref.load %x[%r] : memref<4xf32>
@@ -231,7 +231,7 @@ tir.func @at_once(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = ar
 
 tir.func @at_once(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = array<i64: 1>} {
   tir.for vectorized %k = 0 to 4 {
-    // expected-error@+1 {{loop 'k' is vectorized and drives a reduction, whose iterations run one after the other}}
+    // expected-error@+1 {{loop 'k' is vectorized but drives a reduction, whose iterations must run one after the other}}
     tir.block "sum" (%r: reduce 4) = affine_map<(d0) -> (d0)> (%k) init [0.0 : f32] {
       %z = arith.constant 0 : index
       %a = memref.load %x[%r] : memref<4xf32>
@@ -246,7 +246,7 @@ tir.func @at_once(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = ar
 
 tir.func @at_once(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = array<i64: 1>} {
   tir.for parallel %k = 0 to 4 {
-    // expected-error@+1 {{loop 'k' is parallel and drives a reduction, whose iterations run one after the other}}
+    // expected-error@+1 {{loop 'k' is parallel but drives a reduction, whose iterations must run one after the other}}
     tir.block "sum" (%r: reduce 4) = affine_map<(d0) -> (d0)> (%k) init [0.0 : f32] {
       %z = arith.constant 0 : index
       %a = memref.load %x[%r] : memref<4xf32>
@@ -280,7 +280,7 @@ tir.func @nested(%y: memref<4xf32>) attributes {outputs = array<i64: 0>} {
     tir.block "outer" (%v: spatial 4) = affine_map<(d0) -> (d0)> (%i) {
       %a = arith.constant 1.0 : f32
       tir.for serial %j = 0 to 4 {
-        // expected-error@+1 {{it is in the body of block 'outer'}}
+        // expected-error@+1 {{a block must not be in the body of another, 'outer'}}
         tir.block "inner" (%w: spatial 4) = affine_map<(d0) -> (d0)> (%j) {
           memref.store %a, %y[%w] : memref<4xf32>
         }
@@ -293,7 +293,7 @@ tir.func @nested(%y: memref<4xf32>) attributes {outputs = array<i64: 0>} {
 
 tir.func @driven(%n: memref<1xindex>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>} {
   %i = arith.constant 0 : index
-  // expected-error@+1 {{a block is driven by the variables of loops around it}}
+  // expected-error@+1 {{a block must be driven by the variables of loops around it}}
   tir.block "one" (%v: spatial 1) = affine_map<(d0) -> (d0)> (%i) {
     %a = arith.constant 1.0 : f32
     memref.store %a, %y[%v] : memref<4xf32>

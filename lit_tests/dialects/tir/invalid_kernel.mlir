@@ -49,55 +49,55 @@ tir.func @texel(%x: memref<1x4xf32, #tir.scope<texture, []>>) attributes {output
 
 // -----
 
-// expected-error@+1 {{layouts names parameter 0, which is none of the constants [1]}}
+// expected-error@+1 {{layouts must name constants, but parameter 0 is not one of [1]}}
 tir.func @layouts(%x: memref<4xf32>, %w: memref<4xf32>) attributes {outputs = array<i64>, constants = array<i64: 1>, layouts = {"0" = affine_map<(d0) -> (d0)>}} {
 }
 
 // -----
 
-// expected-error@+1 {{the layout of parameter 0 is an affine map, not 1 : i64}}
+// expected-error@+1 {{the layout of parameter 0 must be an affine map, not 1 : i64}}
 tir.func @layouts(%w: memref<4xf32>) attributes {outputs = array<i64>, constants = array<i64: 0>, layouts = {"0" = 1 : i64}} {
 }
 
 // -----
 
-// expected-error@+1 {{(d0, d1) -> (d0) is no layout of 4 elements}}
+// expected-error@+1 {{(d0, d1) -> (d0) is not a layout of 4 elements}}
 tir.func @layouts(%w: memref<4xf32>) attributes {outputs = array<i64>, constants = array<i64: 0>, layouts = {"0" = affine_map<(d0, d1) -> (d0)>}} {
 }
 
 // -----
 
-// expected-error@+1 {{(d0, d1) -> ((d0 + d1), d1) is no layout of 4x4 elements}}
+// expected-error@+1 {{(d0, d1) -> ((d0 + d1), d1) is not a layout of 4x4 elements}}
 tir.func @layouts(%w: memref<4x4xf32>) attributes {outputs = array<i64>, constants = array<i64: 0>, layouts = {"0" = affine_map<(d0, d1) -> (d0 + d1, d1)>}} {
 }
 
 // -----
 
-// expected-error@+1 {{(d0, d1) -> ((d0 floordiv 2), d1, (d0 mod 4)) is no layout of 4x4 elements}}
+// expected-error@+1 {{(d0, d1) -> ((d0 floordiv 2), d1, (d0 mod 4)) is not a layout of 4x4 elements}}
 tir.func @layouts(%w: memref<4x4xf32>) attributes {outputs = array<i64>, constants = array<i64: 0>, layouts = {"0" = affine_map<(d0, d1) -> (d0 floordiv 2, d1, d0 mod 4)>}} {
 }
 
 // -----
 
-// expected-error@+1 {{(d0, d1) -> (d1) is no layout of 4x4 elements}}
+// expected-error@+1 {{(d0, d1) -> (d1) is not a layout of 4x4 elements}}
 tir.func @layouts(%w: memref<4x4xf32>) attributes {outputs = array<i64>, constants = array<i64: 0>, layouts = {"0" = affine_map<(d0, d1) -> (d1)>}} {
 }
 
 // -----
 
-// expected-error@+1 {{'split out.i 8 ->' is no step of a schedule, such as 'split out.i 8 -> io ii'}}
+// expected-error@+1 {{'split out.i 8 ->' is not a step of a schedule, such as 'split out.i 8 -> io ii'}}
 tir.func @schedule(%y: memref<4xf32>) attributes {outputs = array<i64: 0>, schedule = ["vectorize out.i", "split out.i 8 ->"]} {
 }
 
 // -----
 
-// expected-error@+1 {{a plan names its rule, not ''}}
+// expected-error@+1 {{a plan must name its rule, not ''}}
 tir.func @plan(%y: memref<4xf32>) attributes {outputs = array<i64: 0>, plan = #tir.plan<"", 1, {}>} {
 }
 
 // -----
 
-// expected-error@+1 {{the versions of a rule start at 1, not 0}}
+// expected-error@+1 {{the version of a rule must be at least 1, not 0}}
 tir.func @plan(%y: memref<4xf32>) attributes {outputs = array<i64: 0>, plan = #tir.plan<"rows", 0, {width = 4}>} {
 }
 
@@ -109,19 +109,19 @@ tir.func @plan(%y: memref<4xf32>) attributes {outputs = array<i64: 0>, plan = #t
 
 // -----
 
-// expected-error@+1 {{a launch has one to three dimensions, global [8, 8] and local [8] disagree with that}}
+// expected-error@+1 {{a launch must have one to three dimensions, not global [8, 8] and local [8]}}
 tir.func @ranks(%y: memref<4xf32>) attributes {outputs = array<i64: 0>, global_size = array<i64: 8, 8>, local_size = array<i64: 8>} {
 }
 
 // -----
 
-// expected-error@+1 {{the local size [3] does not divide the global size [8]}}
+// expected-error@+1 {{the local size [3] must divide the global size [8]}}
 tir.func @groups(%y: memref<4xf32>) attributes {outputs = array<i64: 0>, global_size = array<i64: 8>, local_size = array<i64: 3>} {
 }
 
 // -----
 
-// expected-error@+1 {{a work-group has one to three positive sizes, not [4, 0]}}
+// expected-error@+1 {{a work-group must have one to three positive sizes, not [4, 0]}}
 tir.func @groups(%y: memref<4xf32>) attributes {outputs = array<i64: 0>, local_size = array<i64: 4, 0>} {
 }
 
@@ -183,7 +183,7 @@ tir.func @labels(%x: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = arr
 // -----
 
 // `tir-lower-blocks` would drop the store.
-// expected-error@+1 {{a kernel with blocks has no memref.store outside of them}}
+// expected-error@+1 {{a kernel with blocks must not have memref.store outside them}}
 tir.func @outside(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xf32>) attributes {outputs = array<i64: 1, 2>} {
   tir.for parallel %i = 0 to 4 {
     tir.block "copy" (%v: spatial 4) = affine_map<(d0) -> (d0)> (%i) {

@@ -26,7 +26,7 @@ tir.func @lane() attributes {outputs = array<i64>} {
 
 tir.func @copies() attributes {outputs = array<i64>} {
   tir.for unrolled %u = 0 to 4 {
-    // expected-error@+1 {{a group_x loop has only global and group loops around it}}
+    // expected-error@+1 {{a group_x loop must have only global and group loops around it}}
     tir.for group_x %g = 0 to 4 {
     }
   }
@@ -36,7 +36,7 @@ tir.func @copies() attributes {outputs = array<i64>} {
 
 tir.func @serial() attributes {outputs = array<i64>} {
   tir.for serial %s = 0 to 4 {
-    // expected-error@+1 {{a global_x loop has only global and group loops around it}}
+    // expected-error@+1 {{a global_x loop must have only global and group loops around it}}
     tir.for global_x %g = 0 to 4 {
     }
   }
@@ -46,7 +46,7 @@ tir.func @serial() attributes {outputs = array<i64>} {
 
 tir.func @rolled() attributes {outputs = array<i64>} {
   tir.for rolled %s = 0 to 1 {
-    // expected-error@+1 {{a group_x loop has only global and group loops around it}}
+    // expected-error@+1 {{a group_x loop must have only global and group loops around it}}
     tir.for group_x %g = 0 to 4 {
     }
   }
@@ -56,7 +56,7 @@ tir.func @rolled() attributes {outputs = array<i64>} {
 
 tir.func @item() attributes {outputs = array<i64>} {
   tir.for local_x %l = 0 to 4 {
-    // expected-error@+1 {{a group_y loop has only global and group loops around it}}
+    // expected-error@+1 {{a group_y loop must have only global and group loops around it}}
     tir.for group_y %g = 0 to 4 {
     }
   }
@@ -66,7 +66,7 @@ tir.func @item() attributes {outputs = array<i64>} {
 
 tir.func @again() attributes {outputs = array<i64>} {
   tir.for group_x %g = 0 to 4 {
-    // expected-error@+1 {{group_x is taken: loop 'g' around it is group_x}}
+    // expected-error@+1 {{group_x is already bound: loop 'g' around it is group_x}}
     tir.for group_x %h = 0 to 4 {
     }
   }
@@ -77,7 +77,7 @@ tir.func @again() attributes {outputs = array<i64>} {
 // In a kernel, the same is said of all its loops together.
 tir.for global_z %g = 0 to 4 {
   tir.for serial %s = 0 to 4 {
-    // expected-error@+1 {{local_z is taken: loop 'g' around it is global_z}}
+    // expected-error@+1 {{local_z is already bound: loop 'g' around it is global_z}}
     tir.for local_z %l = 0 to 4 {
     }
   }
@@ -90,7 +90,7 @@ tir.func @branch(%c: memref<1xi1>) attributes {outputs = array<i64>} {
     %z = arith.constant 0 : index
     %b = memref.load %c[%z] : memref<1xi1>
     scf.if %b {
-      // expected-error@+1 {{no lane of a vector waits for the others at a barrier}}
+      // expected-error@+1 {{a barrier must not be inside a vectorized loop}}
       tir.barrier
     }
   }

@@ -1,6 +1,6 @@
 // RUN: clopt %s --split-input-file --verify-diagnostics
 
-// expected-error @+1 {{VTA computes with int8 inputs and weights and int32 sums, not with widths of 4, 8, 32 bits}}
+// expected-error @+1 {{VTA requires int8 inputs and weights and int32 sums, not widths of 4, 8, 32 bits}}
 vta.program @p #vta.config<1x16_i4w8a32_15_15_18_17> {
   vta.finish
 }
@@ -14,14 +14,14 @@ vta.program @p #vta.config<1x16_i8w8a32_15_15_16_18> {
 
 // -----
 
-// expected-error @+1 {{a program ends with vta.finish}}
+// expected-error @+1 {{a program must end with vta.finish}}
 vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
   clml.return
 }
 
 // -----
 
-// expected-error @+1 {{arith.constant is no operation of a program of VTA}}
+// expected-error @+1 {{arith.constant is not an operation of a VTA program}}
 vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
   %c = arith.constant 0 : i32
   vta.finish
@@ -38,79 +38,79 @@ vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
 
 // -----
 
-// expected-error @+1 {{a buffer has at least one element, not 0}}
+// expected-error @+1 {{a buffer must have at least one element, not 0}}
 %x = vta.buffer "x" : !vta.dram<act, 0>
 
 // -----
 
-// expected-error @+1 {{micro-ops are part of the program, not of a buffer}}
+// expected-error @+1 {{micro-ops must be part of the program, not of a buffer}}
 %x = vta.buffer "x" : !vta.dram<uop, 4>
 
 // -----
 
-// expected-error @+1 {{a constant is of kind wgt or acc, not act}}
+// expected-error @+1 {{a constant must be of kind wgt or acc, not act}}
 %x = vta.constant "x" : !vta.dram<act, 4>
 
 // -----
 
-// expected-error @+2 {{vta.load needs a buffer of act, not !vta.dram<wgt, 4>}}
+// expected-error @+2 {{vta.load requires a buffer of act, not !vta.dram<wgt, 4>}}
 %w = vta.constant "w" : !vta.dram<wgt, 4>
 vta.load %w[0] to inp[0] size [1, 4]
 
 // -----
 
-// expected-error @+2 {{the scratchpad is inp or wgt or acc, not out}}
+// expected-error @+2 {{the scratchpad must be inp or wgt or acc, not out}}
 %x = vta.buffer "x" : !vta.dram<act, 4>
 vta.load %x[0] to out[0] size [1, 4]
 
 // -----
 
-// expected-error @+2 {{the scratchpad is acc, not inp}}
+// expected-error @+2 {{the scratchpad must be acc, not inp}}
 %x = vta.buffer "x" : !vta.dram<act, 4>
 vta.load_acc8 %x[0] to inp[0] size [1, 4]
 
 // -----
 
-// expected-error @+2 {{VTA pads inputs and sums, not wgt}}
+// expected-error @+2 {{VTA can pad inputs and sums, not wgt}}
 %w = vta.constant "w" : !vta.dram<wgt, 4>
 vta.load %w[0] to wgt[0] size [1, 4] pads [0, 0, 0, 1]
 
 // -----
 
-// expected-error @+2 {{pads are four amounts, not 2}}
+// expected-error @+2 {{pads must be four amounts, not 2}}
 %x = vta.buffer "x" : !vta.dram<act, 4>
 vta.load %x[0] to inp[0] size [1, 4] pads [1, 1]
 
 // -----
 
-// expected-error @+2 {{VTA pads inputs and sums, not out}}
+// expected-error @+2 {{VTA can pad inputs and sums, not out}}
 %x = vta.buffer "x" : !vta.dram<act, 4>
 vta.store out[0] to %x[0] size [1, 4] pads [0, 0, 1, 1]
 
 // -----
 
-// expected-error @+2 {{a size is rows and elements of each}}
+// expected-error @+2 {{a size must be rows and elements per row}}
 %x = vta.buffer "x" : !vta.dram<act, 4>
 vta.load %x[0] to inp[0] size [4]
 
 // -----
 
-// expected-error @+1 {{there are no micro-ops to load}}
+// expected-error @+1 {{it must have micro-ops to load}}
 vta.load_uops [] to uop[0]
 
 // -----
 
-// expected-error @+1 {{there are no micro-ops to run}}
+// expected-error @+1 {{it must have micro-ops to run}}
 vta.gemm uops []
 
 // -----
 
-// expected-error @+1 {{VTA has 2 loops, not 3}}
+// expected-error @+1 {{it must have at most 2 loops, not 3}}
 vta.gemm uops [(0, 0, 0)] loops [(2, 0, 0, 0), (2, 0, 0, 0), (2, 0, 0, 0)]
 
 // -----
 
-// expected-error @+1 {{3 numbers belong here}}
+// expected-error @+1 {{expected 3 numbers}}
 vta.gemm uops [(0, 0)]
 
 // -----
@@ -120,10 +120,10 @@ vta.alu add uops [(0, 0, 1)]
 
 // -----
 
-// expected-error @+1 {{nothing waits for tokens behind the end of a program}}
+// expected-error @+1 {{the end of a program must not signal tokens}}
 vta.finish signal(c2l)
 
 // -----
 
-// expected-error @+1 {{no operation above defines this value}}
+// expected-error @+1 {{this value must be defined above}}
 vta.gemm uops [(0, 0, 0)] wait(%later)

@@ -77,7 +77,7 @@ vta.program @p #vta.config<1x16_i8w8a32_4_15_18_17> {
 
 // -----
 
-// expected-error @+1 {{operation 1 (vta.gemm) runs micro-ops that no load has put to 1}}
+// expected-error @+1 {{operation 1 (vta.gemm) runs micro-ops that were not loaded to 1}}
 vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
   %x = vta.buffer "x" : !vta.dram<act, 64>
   %y = vta.buffer "y" : !vta.dram<act, 64>
@@ -89,7 +89,7 @@ vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
 
 // -----
 
-// expected-error @+1 {{operation 0 (vta.load_acc8) pads rows of no elements}}
+// expected-error @+1 {{operation 0 (vta.load_acc8) pads rows without elements}}
 vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
   %x = vta.buffer "x" : !vta.dram<act, 64>
   %y = vta.buffer "y" : !vta.dram<act, 64>
@@ -149,7 +149,7 @@ vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> write_to_read 2 {
 
 // -----
 
-// expected-error @+1 {{operation 0 (vta.load) sends a token that nothing takes}}
+// expected-error @+1 {{operation 0 (vta.load) sends a token that no operation takes}}
 vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
   %x = vta.buffer "x" : !vta.dram<act, 64>
   %y = vta.buffer "y" : !vta.dram<act, 64>
@@ -172,7 +172,7 @@ vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
 
 // -----
 
-// expected-error @+1 {{operation 0 (vta.load) sends a token of c2s, which starts elsewhere}}
+// expected-error @+1 {{operation 0 (vta.load) sends a token of c2s, a queue from another stage}}
 vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
   %x = vta.buffer "x" : !vta.dram<act, 64>
   %y = vta.buffer "y" : !vta.dram<act, 64>
@@ -183,7 +183,7 @@ vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
 
 // -----
 
-// expected-error @+1 {{operation 1 (vta.store) takes a token of l2c, which ends elsewhere}}
+// expected-error @+1 {{operation 1 (vta.store) takes a token of l2c, a queue to another stage}}
 vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
   %x = vta.buffer "x" : !vta.dram<act, 64>
   %y = vta.buffer "y" : !vta.dram<act, 64>
@@ -222,7 +222,7 @@ vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
 
 // A product that does not wait for its weights.
 
-// expected-error @+1 {{operation 3 (vta.gemm) reads element 0 of wgt, which operation 1 writes in another stage, and no tokens say which is first}}
+// expected-error @+1 {{operation 3 (vta.gemm) reads element 0 of wgt, which operation 1 writes in another stage, and no tokens order them}}
 vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
   %x = vta.buffer "x" : !vta.dram<act, 64>
   %y = vta.buffer "y" : !vta.dram<act, 64>
@@ -285,7 +285,7 @@ vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
 
 // -----
 
-// expected-error @+1 {{operation 1 (vta.gemm) reads element 4 of inp, which nothing has written}}
+// expected-error @+1 {{operation 1 (vta.gemm) reads element 4 of inp, which was never written}}
 vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
   %x = vta.buffer "x" : !vta.dram<act, 64>
   %y = vta.buffer "y" : !vta.dram<act, 64>
@@ -297,7 +297,7 @@ vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
 
 // -----
 
-// expected-error @+1 {{operation 0 (vta.alu) reads element 3 of acc, which nothing has written}}
+// expected-error @+1 {{operation 0 (vta.alu) reads element 3 of acc, which was never written}}
 vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
   %x = vta.buffer "x" : !vta.dram<act, 64>
   %y = vta.buffer "y" : !vta.dram<act, 64>
@@ -308,7 +308,7 @@ vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
 
 // -----
 
-// expected-error @+1 {{operation 1 (vta.alu) reads element 9 of acc, which nothing has written}}
+// expected-error @+1 {{operation 1 (vta.alu) reads element 9 of acc, which was never written}}
 vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
   %x = vta.buffer "x" : !vta.dram<act, 64>
   %y = vta.buffer "y" : !vta.dram<act, 64>
@@ -344,7 +344,7 @@ vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
 
 // -----
 
-// expected-error @+1 {{operation 2 (vta.store) stores element 1 of out, which nothing has written}}
+// expected-error @+1 {{operation 2 (vta.store) stores element 1 of out, which was never written}}
 vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
   %x = vta.buffer "x" : !vta.dram<act, 64>
   %y = vta.buffer "y" : !vta.dram<act, 64>

@@ -25,7 +25,7 @@ func.func @multiplier(%x: tensor<1x4x8x8xf32>) -> tensor<1x8x6x6xf32> {
 // -----
 
 // CHECK-LABEL: CLML in dilated_depthwise
-// CHECK: {{ - +}}CLML computes a depthwise convolution of 3x3 with dilations only with relu6 behind it
+// CHECK: {{ - +}}CLML computes a dilated depthwise 3x3 convolution only with relu6 fused
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @dilated_depthwise(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x4x4xf32> {
   %w = nn.constant dense<1.0> : tensor<4x1x3x3xf32>
@@ -36,7 +36,7 @@ func.func @dilated_depthwise(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x4x4xf32> {
 // -----
 
 // CHECK-LABEL: CLML in batch
-// CHECK: {{ - +}}CLML takes a batch of 1, but 2x4x8x8 has one of 2
+// CHECK: {{ - +}}CLML requires a batch of 1, but 2x4x8x8 has 2
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @batch(%x: tensor<2x4x8x8xf32>) -> tensor<2x4x6x6xf32> {
   %w = nn.constant dense<1.0> : tensor<4x4x3x3xf32>
@@ -90,7 +90,7 @@ func.func @transposed_groups(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x10x10xf32> {
 // -----
 
 // CHECK-LABEL: CLML in lp_pool
-// CHECK: {{ - +}}CLML pools maxima and averages, not lp
+// CHECK: {{ - +}}CLML supports max and average pooling, not lp
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @lp_pool(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x6x6xf32> {
   %y = nn.pool lp %x {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x6x6xf32>
@@ -182,7 +182,7 @@ func.func @broadcast(%x: tensor<1x4x8x8xf32>, %s: tensor<1x4x1x1xf32>) -> tensor
 // -----
 
 // CHECK-LABEL: CLML in one_tensor_twice
-// CHECK: {{ - +}}CLML takes two different tensors, but both operands are one
+// CHECK: {{ - +}}CLML requires two different tensors, but both operands are the same
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @one_tensor_twice(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
   %y = nn.binary add %x, %x : (tensor<1x4x8x8xf32>, tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
@@ -192,7 +192,7 @@ func.func @one_tensor_twice(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
 // -----
 
 // CHECK-LABEL: CLML in integers
-// CHECK: {{ - +}}CLML computes with f32 and f16, not with i64
+// CHECK: {{ - +}}CLML supports f32 and f16, not i64
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @integers(%x: tensor<1x4xi64>) -> tensor<1x4xi64> {
   %y = nn.binary add %x, %x : (tensor<1x4xi64>, tensor<1x4xi64>) -> tensor<1x4xi64>
@@ -202,7 +202,7 @@ func.func @integers(%x: tensor<1x4xi64>) -> tensor<1x4xi64> {
 // -----
 
 // CHECK-LABEL: CLML in doubles
-// CHECK: {{ - +}}CLML computes with f32 and f16, not with f64
+// CHECK: {{ - +}}CLML supports f32 and f16, not f64
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @doubles(%x: tensor<1x4xf64>) -> tensor<1x4xf64> {
   %y = nn.unary relu %x : (tensor<1x4xf64>) -> tensor<1x4xf64>
@@ -212,7 +212,7 @@ func.func @doubles(%x: tensor<1x4xf64>) -> tensor<1x4xf64> {
 // -----
 
 // CHECK-LABEL: CLML in long_rows
-// CHECK: {{ - +}}the sizes of a CLML tensor are 1 to 32768, not 1x4x1x32769
+// CHECK: {{ - +}}the sizes of a CLML tensor must be 1 to 32768, not 1x4x1x32769
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @long_rows(%x: tensor<1x4x1x32769xf32>) -> tensor<1x4x1x32769xf32> {
   %y = nn.unary relu %x : (tensor<1x4x1x32769xf32>) -> tensor<1x4x1x32769xf32>
@@ -407,7 +407,7 @@ func.func @resized_channels(%x: tensor<1x4x8x8xf32>) -> tensor<1x8x8x8xf32> {
 // -----
 
 // CHECK-LABEL: CLML in one_corner
-// CHECK: {{ - +}}align_corners takes a plane of two corners, but the result has 1x4x1x16
+// CHECK: {{ - +}}align_corners requires at least two rows and columns, but the result is 1x4x1x16
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @one_corner(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x1x16xf32> {
   %y = nn.resize linear %x {coordinate_mode = #nn<coordinate_mode align_corners>, scales = array<f64: 1.0, 1.0, 0.125, 2.0>, sizes = array<i64: 1, 4, 1, 16>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x1x16xf32>
@@ -427,7 +427,7 @@ func.func @batched(%x: tensor<4x2x3xf32>, %z: tensor<4x3x5xf32>) -> tensor<4x2x5
 // -----
 
 // CHECK-LABEL: CLML in squared
-// CHECK: {{ - +}}CLML takes two different tensors, but both operands are one
+// CHECK: {{ - +}}CLML requires two different tensors, but both operands are the same
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @squared(%x: tensor<3x3xf32>) -> tensor<3x3xf32> {
   %y = nn.matmul %x, %x : (tensor<3x3xf32>, tensor<3x3xf32>) -> tensor<3x3xf32>
@@ -448,7 +448,7 @@ func.func @transpose(%x: tensor<1x4x8x8xf32>) -> tensor<1x8x8x4xf32> {
 
 // A reshape that changes the batch, between commands.
 // CHECK-LABEL: CLML in batch_reshape
-// CHECK: {{ - +}}CLML takes a batch of 1, but 2x4x8x4 has one of 2
+// CHECK: {{ - +}}CLML requires a batch of 1, but 2x4x8x4 has 2
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @batch_reshape(%x: tensor<1x4x8x8xf32>) -> tensor<2x4x8x4xf32> {
   %r = nn.unary relu %x : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>

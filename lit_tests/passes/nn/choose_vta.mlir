@@ -13,7 +13,7 @@
 
 // WHY: nn.conv {{.*}} vta_0 {{.*}} vta.conv
 // WHY: nn.pool {{.*}} vta_0 {{.*}} vta.max_pool
-// WHY: nn.concat {{.*}} VTA joins whole blocks of 16 channels, and an operand that is not the last has 20
+// WHY: nn.concat {{.*}} VTA can concatenate whole blocks of 16 channels, but an operand that is not the last has 20
 // WHY: 4 of 5 operations in 1 graph
 func.func @main(%x: tensor<1x16x4x4xi8>, %y: tensor<1x20x2x2xi8>) -> (tensor<1x16x2x2xi8>, tensor<1x40x2x2xi8>) {
   %s = nn.constant dense<6.25e-02> : tensor<f32>

@@ -65,7 +65,7 @@ def test_elements_are_tiles():
             "A micro-op would take 33 bits",
         ),
         ({"log_inp_buffer": 3}, r"INP has 1 to 65536 elements, .* not 2\^-1"),
-        ({"block_in": 12, "block_out": 12}, "The block_in of VTA is a power of two, not 12"),
+        ({"block_in": 12, "block_out": 12}, "The block_in of VTA must be a power of two, not 12"),
         ({"block_out": 32}, "The blocks of VTA are equal, .* and not 16 and 32"),
         ({"log_wgt_width": 2}, "not with widths of 8, 4, 32 bits"),
     ],

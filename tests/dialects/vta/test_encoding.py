@@ -232,11 +232,11 @@ def test_indices_without_room_are_refused():
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        ([[3, 0], [5, 0]], "Instruction 1 has the opcode 5: VTA has none"),
+        ([[3, 0], [5, 0]], "Instruction 1 has the unknown opcode 5"),
         ([[3, 0], [7 << 7, 0]], "Instruction 1 has the memory id 7: VTA has none"),
         ([[3, 0], [4, 6 << 44]], "Instruction 1 has the ALU opcode 6: VTA has none"),
-        ([[3, 0], [1 << 63, 0]], "Instruction 1 sets bits that belong to none of its fields"),
-        ([[3, 1]], "Instruction 0 sets bits that belong to none of its fields"),
+        ([[3, 0], [1 << 63, 0]], "Instruction 1 sets bits outside its fields"),
+        ([[3, 1]], "Instruction 0 sets bits outside its fields"),
         ([[3], [3]], "two words for each instruction"),
     ],
 )

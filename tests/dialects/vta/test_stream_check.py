@@ -65,15 +65,18 @@ def changed(number: int, **values: object) -> list[Instruction]:
         (changed(0, y_size=2), r"Instruction 0 \(LOAD\) loads micro-ops in more than one row"),
         (changed(1, dram_base=1), r"Instruction 1 \(LOAD\) reaches element 64 of INP in DRAM"),
         (changed(1, dram_base=2**32 - 1), r"reaches element 4294967358 of INP in DRAM, of 64"),
-        (changed(1, memory=Memory.OUT), r"Instruction 1 \(LOAD\) loads OUT, which is only stored"),
+        (
+            changed(1, memory=Memory.OUT),
+            r"Instruction 1 \(LOAD\) loads OUT, which can only be stored",
+        ),
         (changed(1, sram_base=1985), r"reaches element 2048 of INP, which has 2048"),
         (changed(1, y_pad_1=15, sram_base=2000), r"reaches element 3023 of INP, which has 2048"),
         (changed(1, y_size=0), r"Instruction 1 \(LOAD\) moves no rows"),
         (changed(1, x_size=0, x_pad_0=1), r"Instruction 1 \(LOAD\) pads rows of no elements"),
-        (changed(2, x_pad_0=1), r"Instruction 2 \(LOAD\) pads WGT, which VTA does not"),
+        (changed(2, x_pad_0=1), r"Instruction 2 \(LOAD\) pads WGT, which VTA does not support"),
         (changed(6, x_stride=33), r"Instruction 6 \(STORE\) reaches element 64 of OUT in DRAM"),
         (changed(6, memory=Memory.ACC), r"Instruction 6 \(STORE\) stores ACC, but only OUT"),
-        (changed(6, y_pad_0=1), r"Instruction 6 \(STORE\) pads, which a store cannot"),
+        (changed(6, y_pad_0=1), r"Instruction 6 \(STORE\) pads, which stores do not support"),
         # Micro-ops and loops.
         (
             changed(4, uop_end=3),
@@ -97,7 +100,7 @@ def changed(number: int, **values: object) -> list[Instruction]:
         (changed(3, push_next=True), r"The stream leaves 1 tokens in c2s\."),
         (
             [*STREAM[:5], *STREAM[6:]],
-            r"Instruction 5 \(STORE\) takes a token of c2s that nothing before it sends",
+            r"Instruction 5 \(STORE\) takes a token of c2s that no earlier step sends",
         ),
         (
             [*STREAM[:7], Finish()],

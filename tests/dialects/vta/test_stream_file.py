@@ -65,7 +65,7 @@ def test_linking_adds_places_to_relocated_addresses_alone():
     linked = file().linked({"x": 100, "w_0123": 20, "uops": 3})
     bases = [each.dram_base for each in linked if isinstance(each, Load | Store)]
     assert bases == [3, 24, 7, 108]
-    with pytest.raises(VTAStreamError, match='Instruction 3 needs a place for "x"'):
+    with pytest.raises(VTAStreamError, match='Instruction 3 needs an address for "x"'):
         file().linked({"w_0123": 20, "uops": 3})
 
 
@@ -88,7 +88,7 @@ SYMBOLS = RELOCATIONS + 3 * 8
         (_patched(32, 0x35783939), "names no configuration"),
         (write_stream(file())[:-1], "ends 1 bytes too early"),
         (write_stream(file())[:20], "ends 12 bytes too early"),
-        (write_stream(file()) + b"!", "has 1 bytes behind its end"),
+        (write_stream(file()) + b"!", "has 1 bytes after its end"),
         (_patched(16, 2**32 - 1), "bytes too early"),
         (_patched(32 + len(BLOCK_16.name), 7), "Instruction 0 has the opcode 7"),
         (_patched(RELOCATIONS, 9), "relocates instruction 9 by symbol 2, but has 5 instructions"),

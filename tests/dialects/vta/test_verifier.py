@@ -140,7 +140,7 @@ def _refusal(steps: list[Step]) -> str:
 @settings(max_examples=effort.examples(300))
 def test_races_are_found_exactly(steps: list[Step]):
     found = _refusal(steps)
-    assert ("no tokens say which is first" in found) == bool(found) == _has_race(steps)
+    assert ("no tokens order them" in found) == bool(found) == _has_race(steps)
 
 
 _FACTORS = st.integers(0, 2)

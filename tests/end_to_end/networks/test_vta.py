@@ -226,9 +226,7 @@ def test_explain_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     module, store = ModuleOp([net.function()]), net.context.weights
     clopt.compile(module, "pocl", weights=store, explain=True, vta="prefer")
     text = capsys.readouterr().err
-    assert (
-        "VTA joins whole blocks of 16 channels, and an operand that is not the last has 20" in text
-    )
+    assert "VTA can concatenate whole blocks of 16 channels, but" in text
     assert "no nn.quantize with a power of two rounds its result to int8" in text
 
 

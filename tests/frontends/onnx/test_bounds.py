@@ -114,7 +114,7 @@ TOO_MUCH = {
 
 @pytest.mark.parametrize("proto", TOO_MUCH.values(), ids=TOO_MUCH.keys())
 def test_constants_that_are_too_large(proto: ModelProto):
-    with bounded(), pytest.raises(CloptError, match="take more than the limit of 1 GiB"):
+    with bounded(), pytest.raises(CloptError, match="exceed the limit of 1 GiB"):
         compile(proto, target="pocl")
 
 

@@ -318,11 +318,11 @@ def test_rules_of_layers_are_sentences():
     network = Network(BLOCK_16)
     x = network.input((1, 16, 8, 8))
     weight = network.constant(np.zeros((16, 8, 3, 3), np.int8))
-    with pytest.raises(VerifyException, match="the weight takes 8 channels in each of 1 groups"):
+    with pytest.raises(VerifyException, match="the weight has 8 channels in each of 1 groups"):
         vta.ConvOp(x, weight)
     with pytest.raises(VerifyException, match="pads a window of 3 by 0 to 2, not by 3 and 0"):
         vta.ConvOp(x, weight, groups=2, pads=(3, 0, 0, 0))
-    with pytest.raises(VerifyException, match="a shift is 0 to 30, not 31"):
+    with pytest.raises(VerifyException, match="a shift must be 0 to 30, not 31"):
         vta.ScaleOp(x, shift=31)
     with pytest.raises(VerifyException, match="has 16 bits, 32768 has more"):
         vta.ScaleOp(x, multiplier=32768)

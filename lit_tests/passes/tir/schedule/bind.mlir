@@ -72,7 +72,7 @@ tir.func @reduction(%x: memref<4x10xf32>, %y: memref<4xf32>) attributes {outputs
 
 // -----
 
-// expected-error@unknown {{@taken, loop 'j': global_x is taken: loop 'i' around it is global_x}}
+// expected-error@unknown {{@taken, loop 'j': global_x is already bound: loop 'i' around it is global_x}}
 tir.func @taken(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["bind copy.i global_x", "bind copy.j global_x"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {
@@ -86,7 +86,7 @@ tir.func @taken(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs 
 
 // -----
 
-// expected-error@unknown {{@mixed, loop 'j': local_x is taken: loop 'i' around it is global_x}}
+// expected-error@unknown {{@mixed, loop 'j': local_x is already bound: loop 'i' around it is global_x}}
 tir.func @mixed(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["bind copy.i global_x", "bind copy.j local_x"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {
@@ -100,7 +100,7 @@ tir.func @mixed(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs 
 
 // -----
 
-// expected-error@unknown {{@inside, loop 'j': a group_x loop has only global and group loops around it}}
+// expected-error@unknown {{@inside, loop 'j': a group_x loop must have only global and group loops around it}}
 tir.func @inside(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["bind copy.j group_x"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {

@@ -13,7 +13,7 @@ tir.func @size(%x: memref<16xf32>, %y: memref<16xf32>) attributes {outputs = arr
 
 // -----
 
-// expected-error@unknown {{@zero: a work-group has one to three positive sizes, not (0,)}}
+// expected-error@unknown {{@zero: a work-group must have one to three positive sizes, not (0,)}}
 tir.func @zero(%x: memref<16xf32>, %y: memref<16xf32>) attributes {outputs = array<i64: 1>, schedule = ["local_size 0"]} {
   tir.for parallel %i = 0 to 16 {
     tir.block "copy" (%vi: spatial 16) = affine_map<(d0) -> (d0)> (%i) {

@@ -95,7 +95,7 @@ tir.func @imperfect(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf
 
 // -----
 
-// expected-error@unknown {{@inside, loop 'io': a group_x loop has only global and group loops around it}}
+// expected-error@unknown {{@inside, loop 'io': a group_x loop must have only global and group loops around it}}
 tir.func @inside(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["split copy.i 2", "bind copy.io group_x", "reorder copy.ii copy.io"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {

@@ -17,7 +17,7 @@ tir.func @rows(%x: memref<3x4xf32>, %y: memref<3x4xf32>) attributes {outputs = a
 // -----
 
 // A loop that runs once is in nobody's way until it is rolled, or split past its end.
-// expected-error@unknown {{@once, loop 'j': a global_x loop has only global and group loops around it}}
+// expected-error@unknown {{@once, loop 'j': a global_x loop must have only global and group loops around it}}
 tir.func @once(%x: memref<1x4xf32>, %y: memref<1x4xf32>) attributes {outputs = array<i64: 1>, schedule = ["bind copy.j global_x", "roll copy.i"]} {
   tir.for parallel %i = 0 to 1 {
     tir.for parallel %j = 0 to 4 {
@@ -31,7 +31,7 @@ tir.func @once(%x: memref<1x4xf32>, %y: memref<1x4xf32>) attributes {outputs = a
 
 // -----
 
-// expected-error@unknown {{@past, loop 'j': a global_x loop has only global and group loops around it}}
+// expected-error@unknown {{@past, loop 'j': a global_x loop must have only global and group loops around it}}
 tir.func @past(%x: memref<1x4xf32>, %y: memref<1x4xf32>) attributes {outputs = array<i64: 1>, schedule = ["bind copy.j global_x", "split copy.i 2"]} {
   tir.for parallel %i = 0 to 1 {
     tir.for parallel %j = 0 to 4 {

@@ -107,6 +107,6 @@ tir.func @part(%w: memref<7x3xf32>, %y: memref<7x3xf32>) attributes {outputs = a
 
 // -----
 
-// expected-error@unknown {{@twice: (d0, d1) -> (d1, d0, (d0 mod 4)) is no layout of 7x3 elements}}
+// expected-error@unknown {{@twice: (d0, d1) -> (d1, d0, (d0 mod 4)) is not a layout of 7x3 elements}}
 tir.func @twice(%w: memref<7x3xf32>, %y: memref<7x3xf32>) attributes {outputs = array<i64: 1>, constants = array<i64: 0>, schedule = ["transform_layout w d1 d0 d0%4"]} {
 }
