@@ -1,1 +1,1 @@
-"""Passes over the queue program."""
+"""Passes over `cl.program`: packing of constants, order of commands, and planning of memory."""

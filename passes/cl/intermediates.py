@@ -1,4 +1,4 @@
-"""The input of memory planning: a program's intermediates, and the chains computed in place."""
+"""The input of memory planning: intermediates with lifetimes, and in-place chains."""
 
 from __future__ import annotations
 
@@ -23,35 +23,34 @@ class Intermediate:
     pitch: int | None
     """Bytes from one row of a 2-D image to the next; None for buffers and `image1d_buffer`s."""
     bytes: int
-    """The bytes that it takes of the arena, pitch included."""
+    """The bytes that it occupies in the arena, including the padding of rows to `pitch`."""
     lifetime: cl.Lifetime
 
 
 Chain = list[Intermediate]
-"""Intermediates that use the same bytes one after the other: the last command that reads one
-computes the next in its place."""
+"""Intermediates that use the same bytes in turn: the last reader of one writes the next."""
 
 
 def intermediates(program: cl.ProgramOp, target: cl.Target) -> list[Intermediate]:
-    """The values that `target` can lay over an arena, in the order of the program.
+    """Return the values that `target` can place in an arena, in program order.
 
-    These are buffers with elements, and images of kinds that can be views of buffers: not arrays,
-    for which neither OpenCL 1.2 nor cl_khr_image2d_from_buffer has such views. Values that no
-    command uses are left out.
+    These are buffers with elements, and images that can be views of buffers. Image arrays cannot:
+    neither OpenCL 1.2 nor cl_khr_image2d_from_buffer provides such views. Unused values are left
+    out.
     """
     lives = cl.lifetimes(program)
-    found: list[Intermediate] = []
+    result: list[Intermediate] = []
     for op in program.body.block.ops:
         if isinstance(op, cl.AllocOp) and op.result in lives and can_view(op.result.type, target):
             pitch = row_pitch(op.result.type, target)
             size = stored_bytes(op.result.type, pitch)
             if size:
-                found.append(Intermediate(op.result, pitch, size, lives[op.result]))
-    return found
+                result.append(Intermediate(op.result, pitch, size, lives[op.result]))
+    return result
 
 
 def can_view(type_: Attribute, target: cl.Target) -> bool:
-    """Whether a value of `type_` can be a view of a buffer."""
+    """Return whether a value of `type_` can be a view of a buffer."""
     image = image_of(type_)
     if image is None:
         return True
@@ -65,7 +64,7 @@ def can_view(type_: Attribute, target: cl.Target) -> bool:
 
 
 def row_pitch(type_: Attribute, target: cl.Target) -> int | None:
-    """Bytes from one row of a 2-D image over a buffer to the next; None for other values."""
+    """Return the bytes from one row of a 2-D image view to the next; None for other values."""
     image = image_of(type_)
     if image is None or image.kind is not tir.ImageKind.Image2D:
         return None
@@ -77,20 +76,21 @@ def row_pitch(type_: Attribute, target: cl.Target) -> int | None:
 def chains(
     program: cl.ProgramOp, kernels: Mapping[str, cl.Kernel], target: cl.Target
 ) -> list[Chain]:
-    """The intermediates, grouped by those that share their bytes by computing in place.
+    """Return the intermediates, grouped into chains that share bytes by computing in place.
 
-    A launch computes in place if its kernel may (`Kernel.in_place`), if it is the first to use the
-    output and the last to use the input, and if both are whole buffers of the same size. No other
-    argument may lie over these bytes, since it would read overwritten elements.
+    A launch computes in place if its kernel allows it (`Kernel.in_place`), if it is the first
+    command to use the output and the last to use the input, and if both are whole buffers of the
+    same size. No other argument may overlap these bytes, since the kernel would read overwritten
+    elements.
     """
-    known = {item.value: item for item in intermediates(program, target)}
+    items = {item.value: item for item in intermediates(program, target)}
     root_of = cl.roots(program)
-    heirs: dict[SSAValue, SSAValue] = {}
-    inherits: set[SSAValue] = set()
+    successors: dict[SSAValue, SSAValue] = {}
+    has_predecessor: set[SSAValue] = set()
 
     def whole_buffer(arg: SSAValue) -> Intermediate | None:
-        """The intermediate that `arg` covers as a whole; None if it covers none."""
-        item = known.get(root_of[arg])
+        """Return the intermediate that `arg` covers completely, or None."""
+        item = items.get(root_of[arg])
         if item is None or tir.is_texture(arg.type) or tir.is_texture(item.value.type):
             return None
         return item if byte_count(arg.type) == item.bytes else None
@@ -98,7 +98,7 @@ def chains(
     for time, op in enumerate(cl.commands(program)):
         if not isinstance(op, cl.EnqueueKernelOp):
             continue
-        given = Counter(root_of[arg] for arg in op.args)
+        uses = Counter(root_of[arg] for arg in op.args)
         for i, o in sorted(kernels[op.kernel_name].in_place):
             source, result = whole_buffer(op.args[i]), whole_buffer(op.args[o])
             if (
@@ -106,17 +106,17 @@ def chains(
                 and result is not None
                 and source.bytes == result.bytes
                 and source.lifetime.last == time == result.lifetime.first
-                and given[source.value] == given[result.value] == 1
-                and source.value not in heirs
-                and result.value not in inherits
+                and uses[source.value] == uses[result.value] == 1
+                and source.value not in successors
+                and result.value not in has_predecessor
             ):
-                heirs[source.value] = result.value
-                inherits.add(result.value)
-    found: list[Chain] = []
-    for value in known:
-        if value not in inherits:
-            chain = [known[value]]
-            while (heir := heirs.get(chain[-1].value)) is not None:
-                chain.append(known[heir])
-            found.append(chain)
-    return found
+                successors[source.value] = result.value
+                has_predecessor.add(result.value)
+    result: list[Chain] = []
+    for value in items:
+        if value not in has_predecessor:
+            chain = [items[value]]
+            while (successor := successors.get(chain[-1].value)) is not None:
+                chain.append(items[successor])
+            result.append(chain)
+    return result

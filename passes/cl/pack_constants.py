@@ -1,4 +1,4 @@
-"""Rearrange constants at compile time into the layouts that kernels ask for."""
+"""Rearrange constants at compile time into the layouts that kernels request."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from ..tir.schedule.transform_layout import access_in_layout
 
 
 class CLPackConstantsPass(ModulePass):
-    """Give kernels their constants in the layouts that they ask for, packed once.
+    """Pack constants once into the layouts that kernels request.
 
-    A kernel's `layouts` (see `tir.func`) are the layouts that it wants for constant parameters. The
-    parameter's type, the kernel's loads and the constants of all launches change together, and
-    `layouts` is removed. Launches that want the same layout of a constant share the packed array.
-    Constants without uses are removed.
+    A kernel's `layouts` (see `tir.func`) are the layouts that it requests for constant parameters.
+    The pass changes the parameter's type, the kernel's loads and the constants of all launches
+    together, and removes `layouts`. Launches that request the same layout of a constant share the
+    packed array. Unused constants are removed.
     """
 
     name = "cl-pack-constants"
@@ -47,14 +47,14 @@ class CLPackConstantsPass(ModulePass):
 
 
 class _Packed:
-    """The packed arrays of a module: one for each constant and layout."""
+    """The packed arrays of a module, one for each pair of a constant and a layout."""
 
     def __init__(self, weights: Weights):
         self.weights = weights
         self.constants: dict[tuple[SSAValue, AffineMap], SSAValue] = {}
 
     def replace(self, launch: cl.EnqueueKernelOp, layouts: Mapping[int, AffineMap]) -> None:
-        """Give a launch the packed arrays at the positions that `layouts` names."""
+        """Replace constants of a launch by packed arrays, at the argument indices in `layouts`."""
         for i, layout in layouts.items():
             constant = launch.args[i]
             if (constant, layout) not in self.constants:
@@ -63,7 +63,7 @@ class _Packed:
 
     def _pack(self, constant: SSAValue, layout: AffineMap) -> SSAValue:
         op = constant.owner
-        assert isinstance(op, cl.ConstantOp), "the verifier of programs has seen to that"
+        assert isinstance(op, cl.ConstantOp), "checked by the verifier of programs"
         packed = tir.packed_type(layout, cast("MemRefType[Attribute]", constant.type))
         array = pack(self.weights.get(op.key.data), layout, packed.get_shape())
         new = cl.ConstantOp(self.weights.add(array), packed)
@@ -73,7 +73,7 @@ class _Packed:
 
 
 def _layouts(kernel: tir.FuncOp) -> dict[int, AffineMap]:
-    """The layouts that a kernel asks for, by the positions of its parameters."""
+    """Return the layouts that a kernel requests, keyed by the parameter's index."""
     if kernel.layouts is None:
         return {}
     maps = cast("Mapping[str, AffineMapAttr]", kernel.layouts.data)
@@ -81,12 +81,13 @@ def _layouts(kernel: tir.FuncOp) -> dict[int, AffineMap]:
 
 
 def _read_packed(param: SSAValue, layout: AffineMap) -> None:
-    """Change the type of a parameter, and load its elements from where `layout` places them."""
+    """Change the type of a parameter, and load its elements at the indices that `layout` gives."""
     packed = tir.packed_type(layout, cast("MemRefType[Attribute]", param.type))
     access_in_layout(Rewriter.replace_value_with_new_type(param, packed), layout)
 
 
 def _remove_unread(program: cl.ProgramOp) -> None:
+    """Remove constants without uses from `program`."""
     for op in list(program.body.block.ops):
         if isinstance(op, cl.ConstantOp) and not op.result.uses:
             op.detach()

@@ -1,4 +1,4 @@
-"""Give every intermediate its bytes in one arena."""
+"""Place all intermediate values in arenas."""
 
 from __future__ import annotations
 
@@ -23,19 +23,19 @@ from .memory import LiveTensor, plan, share
 
 @dataclass(frozen=True)
 class CLPlanMemoryPass(ModulePass):
-    """Gives every intermediate its bytes in one arena, shared by values that are not live at once.
+    """Assign all intermediates offsets in an arena that values with disjoint lifetimes share.
 
-    Each `cl.alloc` of a buffer, or of an image that the target can lay over a buffer, becomes a
-    view of a `cl.arena`; other images and empty tensors stay allocations. There are several arenas
-    if the plan is larger than a buffer of the target can be, and one for each value that is live
-    at once if the target has no parts of buffers (`sub_buffers`). A kernel that may compute in
-    place (`in_place` of `tir.func`) does so if its input is not needed again; pairs that no launch
-    uses are removed from `in_place`. A program that has an arena is left alone.
+    Each `cl.alloc` of a buffer, or of an image that the target can place over a buffer, becomes a
+    view of a `cl.arena`; other images and empty tensors remain allocations. The plan has several
+    arenas if it exceeds the largest buffer of the target. A target without `sub_buffers` gets whole
+    buffers that values use in turn. A kernel that may compute in place (`in_place` of `tir.func`)
+    does so if its input is not needed afterwards; pairs that no launch uses are removed from
+    `in_place`. Programs that already have an arena are not changed.
     """
 
     name: ClassVar[str] = "cl-plan-memory"
     capacity: int = 0
-    """The most bytes of one arena; 0 for the target's limit."""
+    """Maximum bytes of an arena; 0 means the target's limit."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
@@ -50,14 +50,14 @@ class CLPlanMemoryPass(ModulePass):
 
 
 def is_planned(program: cl.ProgramOp) -> bool:
-    """Whether a program has an arena."""
+    """Return whether the memory of a program is planned, which means that it has an arena."""
     return any(isinstance(op, cl.ArenaOp) for op in program.body.block.ops)
 
 
 def _place(
     program: cl.ProgramOp, planned: Sequence[Chain], target: cl.Target, capacity: int
 ) -> None:
-    """Make the arenas, and turn the allocations into views of them."""
+    """Create the arenas, and replace the allocations by views of them."""
     for chain in planned:
         _check_size(program, chain[0], target, capacity)
     alignment = target.device.image_base_alignment_bytes
@@ -80,6 +80,7 @@ def _place(
 
 
 def _view(item: Intermediate, arena: SSAValue, offset: int) -> Operation:
+    """Return the operation that makes `item` a view of `arena` at `offset` bytes."""
     type_ = item.value.type
     if tir.is_texture(type_):
         return cl.ImageViewOp(arena, offset, type_, item.pitch)
@@ -89,6 +90,7 @@ def _view(item: Intermediate, arena: SSAValue, offset: int) -> Operation:
 def _check_size(
     program: cl.ProgramOp, item: Intermediate, target: cl.Target, capacity: int
 ) -> None:
+    """Raise CloptError if `item` exceeds `capacity` bytes; 0 means no limit."""
     if 0 < capacity < item.bytes:
         writer = cl.commands(program)[item.lifetime.first]
         raise CloptError(
@@ -101,10 +103,10 @@ def _check_size(
 def _forget_unused_pairs(
     module: ModuleOp, programs: Sequence[cl.ProgramOp], kernels: Mapping[str, cl.Kernel]
 ) -> None:
-    """Keep only the in-place pairs of each kernel that share bytes in some launch.
+    """Keep only the in-place pairs of each kernel that share bytes in a launch.
 
-    A parameter in a pair is no `restrict` pointer, so the device's compiler may not move its loads
-    as freely.
+    The parameters of a pair are not `restrict` pointers, which limits how the device's compiler can
+    move their loads.
     """
     used: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
     for program in programs:

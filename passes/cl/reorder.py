@@ -1,4 +1,4 @@
-"""Put independent commands into the order that needs the least memory."""
+"""Reorder independent commands to minimize memory."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .plan_memory import is_planned
 
 
 class CLReorderPass(ModulePass):
-    """Reorders independent commands if that lowers the most bytes that are live at once.
+    """Reorder independent commands if that lowers the peak of live bytes.
 
-    Every command still runs after those that write its inputs, and after those that read or write
-    the memory that it overwrites. The order stays if nothing is gained, or if the program's memory
-    is planned already.
+    Every command still runs after the commands that write its inputs, and after those that read or
+    write the memory that it overwrites. The order is kept if no order has a lower peak, or if the
+    program's memory is already planned.
     """
 
     name = "cl-reorder"
@@ -40,10 +40,10 @@ class CLReorderPass(ModulePass):
 def _steps(
     program: cl.ProgramOp, kernels: Mapping[str, cl.Kernel], target: cl.Target
 ) -> tuple[list[QueueStep], list[int]]:
-    """The memories that each command reads and writes, as numbers, and the bytes of each number.
+    """Return the memories that each command reads and writes as numbers, and the bytes of each.
 
     A result computed in place has the number of its input, so that other readers of the input stay
-    before it.
+    before the command.
     """
     root_of = cl.roots(program)
     numbers: dict[SSAValue, int] = {}
@@ -54,17 +54,17 @@ def _steps(
     inputs = set(program.body.block.args[: program.input_count])
 
     def numbered(values: Iterable[SSAValue]) -> tuple[int, ...]:
-        found: dict[int, None] = {}
+        distinct: dict[int, None] = {}
         for value in values:
             root = root_of[value]
             if root in inputs or isinstance(root.owner, cl.ConstantOp):
-                continue  # nobody writes these
+                continue  # these are never written
             if root not in numbers:
                 numbers[root] = len(sizes)
-                own = isinstance(root.owner, cl.AllocOp)
-                sizes.append(byte_count(root.type) if own else 0)
-            found[numbers[root]] = None
-        return tuple(found)
+                allocated = isinstance(root.owner, cl.AllocOp)
+                sizes.append(byte_count(root.type) if allocated else 0)
+            distinct[numbers[root]] = None
+        return tuple(distinct)
 
     def step(op: cl.Command) -> QueueStep:
         done = cl.access(op, kernels)
@@ -75,7 +75,7 @@ def _steps(
 
 
 def _rearrange(program: cl.ProgramOp, ordered: Sequence[Operation]) -> None:
-    """Bring the commands into another order, each after the values that it needs."""
+    """Put the commands into the order `ordered`, each after the definitions of its operands."""
     block = program.body.block
     before = list(block.ops)
     for op in before:

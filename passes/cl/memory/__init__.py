@@ -1,4 +1,4 @@
-"""Planning of offsets and of the order of commands, on plain numbers without any IR."""
+"""Planning of offsets and command order on plain numbers, without any IR."""
 
 from .order import QueueStep, order
 from .plan import plan

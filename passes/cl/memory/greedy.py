@@ -1,7 +1,8 @@
-"""Greedy planning: places one tensor after the other into a gap between the placed ones.
+"""Greedy planning: places tensors one by one into gaps between the tensors already placed.
 
-"Greedy by size for offset calculation" of Pisarchyk and Lee, Efficient Memory Management for Deep
-Neural Net Inference (arXiv:2001.03288), with several orders and two ways to choose the gap.
+The algorithm is "Greedy by size for offset calculation" of Pisarchyk and Lee, Efficient Memory
+Management for Deep Neural Net Inference (arXiv:2001.03288), run with several orders and two ways to
+choose the gap.
 """
 
 from __future__ import annotations
@@ -15,11 +16,11 @@ from numpy.typing import NDArray
 from .tensors import LiveTensor, align
 
 PAIRS_PER_TENSOR = 48
-"""With more live neighbours than this on average, arrays beat lists of neighbours."""
+"""The average number of neighbors per tensor above which arrays are faster than lists."""
 
 
 class Packing(NamedTuple):
-    """Offsets and arenas in the order of the tensors, and the bytes of each arena."""
+    """Offsets and arena numbers of all tensors, and the bytes of each arena."""
 
     offsets: list[int]
     arenas: list[int]
@@ -30,27 +31,27 @@ Order = Callable[[Sequence[LiveTensor]], list[int]]
 
 
 def by_size(tensors: Sequence[LiveTensor]) -> list[int]:
-    """Largest first; of equal sizes the longest living."""
+    """Order by decreasing size, then by decreasing lifetime."""
     return _sorted(tensors, lambda t: (-t.size, t.first - t.last, t.first))
 
 
 def by_area(tensors: Sequence[LiveTensor]) -> list[int]:
-    """Largest product of bytes and commands first."""
+    """Order by decreasing product of size and lifetime."""
     return _sorted(tensors, lambda t: (-t.size * (t.last - t.first + 1), -t.size, t.first))
 
 
 def by_life(tensors: Sequence[LiveTensor]) -> list[int]:
-    """Longest living first; of equal lives the largest."""
+    """Order by decreasing lifetime, then by decreasing size."""
     return _sorted(tensors, lambda t: (t.first - t.last, -t.size, t.first))
 
 
 def by_start(tensors: Sequence[LiveTensor]) -> list[int]:
-    """Earliest first; of equal starts the longest living."""
+    """Order by first command, then by decreasing lifetime."""
     return _sorted(tensors, lambda t: (t.first, -t.last, -t.size))
 
 
 def by_breadth(tensors: Sequence[LiveTensor]) -> list[int]:
-    """First the tensors that are live when most bytes are live; of these the largest."""
+    """Order by decreasing peak of live bytes during the lifetime, then by decreasing size."""
     if not tensors:
         return []
     times = np.unique([t.first for t in tensors])
@@ -60,7 +61,7 @@ def by_breadth(tensors: Sequence[LiveTensor]) -> list[int]:
     sizes = np.array([t.size for t in tensors], np.int64)
     np.add.at(changes, begin, sizes)
     np.add.at(changes, end, -sizes)
-    # The most bytes live during each tensor's life, by a table of maxima over powers of two.
+    # The peak of live bytes within each lifetime, from a sparse table of maxima over powers of two.
     tables = [np.cumsum(changes)]
     while 2 ** len(tables) <= len(times):
         half = 2 ** (len(tables) - 1)
@@ -93,29 +94,29 @@ def _sorted(
 class Placer:
     """Places the same tensors in different orders.
 
-    Takes time proportional to the pairs of tensors that are live at once.
+    Its run time is proportional to the number of pairs of tensors that are live at once.
     """
 
     def __init__(self, tensors: Sequence[LiveTensor]) -> None:
         self.tensors = tensors
-        self.neighbours = neighbours(tensors) if pairs(tensors) <= self._few else None
+        self.neighbours = neighbours(tensors) if pairs(tensors) <= self._list_limit else None
 
     @property
-    def _few(self) -> int:
+    def _list_limit(self) -> int:
         return PAIRS_PER_TENSOR * len(self.tensors)
 
     def place(
         self, order: Iterable[int], capacity: int | None = None, tightest: bool = False
     ) -> Packing:
-        """Each tensor at the lowest gap that holds it, or into the `tightest`.
+        """Place each tensor into the lowest gap that fits it, or into the smallest if `tightest`.
 
-        A tensor that would end above `capacity` goes to the next arena.
+        A tensor that would end above `capacity` bytes goes to the next arena.
         """
         if self.neighbours is None:
-            return self._place_many(order, capacity, tightest)
-        return self._place_few(order, self.neighbours, capacity, tightest)
+            return self._place_by_arrays(order, capacity, tightest)
+        return self._place_by_lists(order, self.neighbours, capacity, tightest)
 
-    def _place_few(
+    def _place_by_lists(
         self,
         order: Iterable[int],
         neighbours: list[list[int]],
@@ -143,7 +144,9 @@ class Placer:
             sizes[arena] = max(sizes[arena], offset + tensor.size)
         return Packing(offsets, arenas, sizes)
 
-    def _place_many(self, order: Iterable[int], capacity: int | None, tightest: bool) -> Packing:
+    def _place_by_arrays(
+        self, order: Iterable[int], capacity: int | None, tightest: bool
+    ) -> Packing:
         offsets, arenas = [0] * len(self.tensors), [0] * len(self.tensors)
         shelves = [_Shelf(len(self.tensors))]
         for i in order:
@@ -161,7 +164,10 @@ class Placer:
 
 
 def gap(taken: Iterable[tuple[int, int]], tensor: LiveTensor, tightest: bool) -> int:
-    """The lowest offset between `taken`, (offset, end) by offset, or that in the smallest gap."""
+    """Return the lowest offset between the intervals `taken` that fits, or the `tightest`.
+
+    `taken` lists pairs (offset, end) in bytes, sorted by offset.
+    """
     at, best, least = 0, None, 0
     for offset, end in taken:
         room = offset - at
@@ -175,7 +181,7 @@ def gap(taken: Iterable[tuple[int, int]], tensor: LiveTensor, tightest: bool) ->
 
 
 class _Shelf:
-    """The tensors of one arena in arrays, by offset: rows are offset, end, first, last."""
+    """The tensors of one arena in arrays, sorted by offset: offset, end, first, last."""
 
     def __init__(self, capacity: int) -> None:
         self._rows: NDArray[np.int64] = np.empty((4, capacity), np.int64)
@@ -207,20 +213,20 @@ class _Shelf:
 
 
 def pairs(tensors: Sequence[LiveTensor]) -> int:
-    """The number of pairs that are live at once."""
+    """Return the number of pairs of tensors that are live at once."""
     n = len(tensors)
     before = np.searchsorted(np.sort([t.last for t in tensors]), [t.first for t in tensors])
     return n * (n - 1) // 2 - int(before.sum())
 
 
 def neighbours(tensors: Sequence[LiveTensor]) -> list[list[int]]:
-    """For each tensor the tensors that are live at the same time."""
-    found: list[list[int]] = [[] for _ in tensors]
+    """Return for each tensor the indices of the tensors that are live at the same time."""
+    result: list[list[int]] = [[] for _ in tensors]
     live: list[int] = []
     for i in sorted(range(len(tensors)), key=lambda i: tensors[i].first):
         live = [j for j in live if tensors[j].last >= tensors[i].first]
-        found[i] += live
+        result[i] += live
         for j in live:
-            found[j].append(i)
+            result[j].append(i)
         live.append(i)
-    return found
+    return result

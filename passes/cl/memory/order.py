@@ -1,11 +1,11 @@
-"""Reorders independent steps if that lowers the peak of live bytes.
+"""Reorder independent steps if that lowers the peak of live bytes.
 
-Finding an order of least peak is hard in general (Sethi, Complete Register Allocation Problems,
-SIAM Journal on Computing 4, 1975). But a step through which all paths run divides the order into
-parts, and only the parts with the highest peak matter. A small part is ordered exactly, by a search
-over sets of steps that can come first, as in Ahn et al., Ordering Chaos: Memory-Aware Scheduling of
-Irregularly Wired Neural Networks for Edge Devices (MLSys 2020). A large part is ordered greedily,
-by the step that frees most.
+Finding an order with the lowest peak is NP-hard in general (Sethi, Complete Register Allocation
+Problems, SIAM Journal on Computing 4, 1975). But a step that all paths pass through divides the
+order into parts, and only the parts with the highest peak matter. A small part is ordered exactly,
+by a search over sets of steps that can come first, as in Ahn et al., Ordering Chaos: Memory-Aware
+Scheduling of Irregularly Wired Neural Networks for Edge Devices (MLSys 2020). A large part is
+ordered greedily, by the step that frees the most bytes.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush
 
 EXACT_STEPS = 64
-"""Parts with more steps are not ordered exactly."""
+"""Largest number of steps of a part that is ordered exactly."""
 EXACT_SETS = 20_000
-"""The most sets of steps that the exact searches of all parts visit together."""
+"""Total number of sets of steps that the exact searches of all parts may visit."""
 PARTS = 50
-"""The most parts that are reordered."""
+"""Maximum number of parts to reorder."""
 
 
 @dataclass(frozen=True)
 class QueueStep:
-    """One command: the numbers of the tensors that it reads and writes.
+    """The tensors that one command reads and writes, as numbers.
 
-    Tensors that share storage have one number.
+    Tensors that share storage have the same number.
     """
 
     reads: tuple[int, ...]
@@ -34,11 +34,12 @@ class QueueStep:
 
 
 def order(steps: Sequence[QueueStep], sizes: Sequence[int], kept: Iterable[int] = ()) -> list[int]:
-    """The indices of `steps` in an order with a lower peak, or as given where no order has one.
+    """Return the indices of `steps` in an order with a lower peak, or in the given order.
 
-    `sizes[t]`: bytes of tensor `t`. It is live from its first step, or from the start if it is read
-    before it is written, to its last, or to the end if it is `kept`. A step stays after all earlier
-    writers of its inputs, and after all earlier readers and writers of its outputs.
+    `sizes[t]` is the size of tensor `t` in bytes. A tensor is live from its first step, or from the
+    start if it is read before it is written, to its last step, or to the end if it is in `kept`. A
+    step stays after all earlier writers of its inputs, and after all earlier readers and writers of
+    its outputs.
     """
     graph = _DependenceGraph(steps, sizes, frozenset(kept))
     orders = graph.parts()
@@ -48,18 +49,18 @@ def order(steps: Sequence[QueueStep], sizes: Sequence[int], kept: Iterable[int] 
     for _ in range(PARTS):
         if not worst:
             break
-        # Unless the worst part gets better, the others do not matter.
+        # The other parts matter only if the worst part improves.
         peak, i = heappop(worst)
         part = graph.part(orders[i])
-        better, looked_at = part.better(-peak, sets)
-        sets -= looked_at
+        better, visited = part.better(-peak, sets)
+        sets -= visited
         if better is None:
             break
         orders[i] = better
         heappush(worst, (-part.peak(better), i))
     reached = max((graph.part(part).peak(part) for part in orders), default=0)
     for i, given in enumerate(map(sorted, orders)):
-        # Another part needs as much as this one did, so its new order gains nothing.
+        # Another part has at least this peak, so the new order of this part gains nothing.
         if graph.part(given).peak(given) <= reached:
             orders[i] = given
     return [step for part in orders for step in part]
@@ -85,7 +86,7 @@ class _DependenceGraph:
         self.live_before = self._live_before()
 
     def _live_before(self) -> list[int]:
-        """The bytes that are live between a step and the one before it."""
+        """Return the bytes that are live before each step, between it and its predecessor."""
         changes = [0] * (len(self.tensors) + 1)
         for t, users in enumerate(self.users):
             if users or t in self.kept:
@@ -99,13 +100,13 @@ class _DependenceGraph:
         return [live := live + change for change in changes]
 
     def parts(self) -> list[list[int]]:
-        """The steps in their order, cut after each step that all others come before or after."""
+        """Cut the steps after each step that all others precede or follow; return the parts."""
         count = len(self.before)
         next_user = [count] * count
         for i, before in enumerate(self.before):
             for j in before:
                 next_user[j] = min(next_user[j], i)
-        # All later steps depend on a step if each depends directly on it or on one after it.
+        # All later steps depend on a step if each depends directly on it or on a step after it.
         least = [count] * (count + 1)
         for i in reversed(range(count)):
             least[i] = min(least[i + 1], max(self.before[i], default=-1))
@@ -123,7 +124,7 @@ class _DependenceGraph:
 
 
 def _dependences(steps: Sequence[QueueStep], tensors: int) -> list[list[int]]:
-    """For each step the earlier steps that it depends on directly; the rest is transitive."""
+    """Return for each step its direct dependences, which are earlier steps."""
     writer: list[int | None] = [None] * tensors
     readers: list[list[int]] = [[] for _ in range(tensors)]
     result: list[list[int]] = []
@@ -145,7 +146,7 @@ def _dependences(steps: Sequence[QueueStep], tensors: int) -> list[list[int]]:
 
 
 class _Part:
-    """Successive steps that stay together; a set of them is an integer with one bit each."""
+    """Successive steps that stay together. A set of them is an integer with one bit per step."""
 
     def __init__(self, graph: _DependenceGraph, steps: list[int]) -> None:
         self.steps = steps
@@ -158,13 +159,13 @@ class _Part:
         for i, before in enumerate(self.before):
             for j in before:
                 self.after[j].append(i)
-        mine = dict.fromkeys(t for tensors in self.tensors for t in tensors)
-        self.users = {t: [i - first for i in graph.users[t] if first <= i < end] for t in mine}
-        self.early = {t for t in mine if t in graph.given or graph.users[t][0] < first}
-        self.late = {t for t in mine if t in graph.kept or graph.users[t][-1] >= end}
+        used = dict.fromkeys(t for tensors in self.tensors for t in tensors)
+        self.users = {t: [i - first for i in graph.users[t] if first <= i < end] for t in used}
+        self.early = {t for t in used if t in graph.given or graph.users[t][0] < first}
+        self.late = {t for t in used if t in graph.kept or graph.users[t][-1] >= end}
 
     def peak(self, steps: Sequence[int]) -> int:
-        """The most bytes that are live during a step."""
+        """Return the peak of live bytes over the steps."""
         first = self.steps[0]
         return self._peak([step - first for step in steps])
 
@@ -181,7 +182,7 @@ class _Part:
         return peak
 
     def _born(self, step: int, left: dict[int, int]) -> int:
-        """The bytes of tensors whose first use is a step."""
+        """Return the bytes of tensors that are first used by `step`."""
         return sum(
             self.sizes[t]
             for t in self.tensors[step]
@@ -189,19 +190,22 @@ class _Part:
         )
 
     def better(self, peak: int, sets: int) -> tuple[list[int] | None, int]:
-        """An order with a lower peak, None if none was found, and the number of visited sets."""
-        looked_at = 0
-        found = min((self._greedy(latest) for latest in (False, True)), key=self._peak)
+        """Return an order with a peak below `peak`, or None, and the number of visited sets."""
+        visited = 0
+        best = min((self._greedy(latest) for latest in (False, True)), key=self._peak)
         if len(self.steps) <= EXACT_STEPS:
-            exact, looked_at = self._exact(min(peak, self._peak(found)), sets // 4)
-            found = exact or found
-        if self._peak(found) >= peak:
-            return None, looked_at
-        return [self.steps[i] for i in found], looked_at
+            exact, visited = self._exact(min(peak, self._peak(best)), sets // 4)
+            best = exact or best
+        if self._peak(best) >= peak:
+            return None, visited
+        return [self.steps[i] for i in best], visited
 
     def _greedy(self, latest: bool) -> list[int]:
-        """Of the possible steps takes the one that leaves least live, or the one that became
-        possible `latest`; of equal ones the first."""
+        """Return an order that repeatedly takes the ready step with the lowest price.
+
+        The price is the change in live bytes, or, with `latest`, prefers the step that became ready
+        last. Ties go to the first step in the given order.
+        """
         left = {t: len(users) for t, users in self.users.items()}
         waits = [len(before) for before in self.before]
         done: list[int] = []
@@ -243,10 +247,10 @@ class _Part:
         return done
 
     def _exact(self, below: int, sets: int) -> tuple[list[int] | None, int]:
-        """An order of least peak if that is `below`, and the number of visited sets.
+        """Return an order with the lowest peak if that is `below`, and the number of visited sets.
 
-        The search goes from set to set by lowest peak, so its first way to the whole set is the
-        best. The order is None, too, if there are too many sets to visit.
+        The search expands sets in the order of their peak (Dijkstra), so the first path to the full
+        set is optimal. The order is also None if the search would visit more than `sets` sets.
         """
         count = len(self.steps)
         needs = [sum(1 << j for j in before) for before in self.before]
@@ -279,7 +283,7 @@ class _Part:
 
 
 def _way(came: dict[int, tuple[int, int]], done: int) -> list[int]:
-    """The steps that led to a set."""
+    """Return the steps on the path to the set `done`."""
     steps: list[int] = []
     while done:
         done, last = came[done]

@@ -1,4 +1,4 @@
-"""An offset for every tensor in one arena, or in as few as there must be."""
+"""Planning of offsets for all tensors in one arena, or in as few arenas as possible."""
 
 from __future__ import annotations
 
@@ -9,18 +9,23 @@ from .search import least_stack, stack
 from .tensors import ArenaPlan, LiveTensor, aligned_bound, lower_bound
 
 EFFORT = 200_000
-"""States that the search may visit to make a plan smaller: about a second. A bound in time would
-give other plans on other machines."""
+"""States that the search may visit to shrink a plan: about a second.
+
+The limit is not in seconds because plans must not depend on the speed of the machine.
+"""
 
 FITTING = 5
-"""How many times as many it may visit where greedy orders need a second arena: that costs more than
-some seconds of compiling. All instances of MiniMalloc fit after 0.5 million states."""
+"""Factor on the effort if greedy orders need a second arena.
+
+A second arena costs more than some seconds of compilation. All instances of MiniMalloc fit after
+0.5 million states.
+"""
 
 HALVINGS = 5
-"""The number of tries halfway between the best capacity so far and one that was too small."""
+"""Steps of the bisection between the best capacity so far and one that proved too small."""
 
 PLACED_IN_ALL = 20_000
-"""Tensors that the greedy orders may place together, after two ways."""
+"""Tensors that all greedy orders may place in total; the first two orders always run."""
 
 WAYS = [(order, True) for order in ORDERS] + [(order, False) for order in ORDERS]
 
@@ -28,12 +33,12 @@ WAYS = [(order, True) for order in ORDERS] + [(order, False) for order in ORDERS
 def plan(
     tensors: Sequence[LiveTensor], capacity: int | None = None, effort: int = EFFORT
 ) -> ArenaPlan:
-    """The best of several greedy orders, then of a search that visits about `effort` states.
+    """Return the best plan of several greedy orders and a search of about `effort` states.
 
-    It stops as soon as a plan needs no more bytes than are live at once. `capacity`: bytes that one
-    arena may have. Where greedy orders do not fit all tensors into one, a search of `FITTING` times
-    the effort tries to; what does not fit goes to further arenas. ValueError for a tensor that is
-    larger. The same tensors always give the same plan.
+    The search stops when a plan needs no more bytes than are live at once. `capacity` is the
+    maximum size of an arena in bytes. If no greedy order fits all tensors into one arena, a search
+    of `FITTING` times the effort tries to; otherwise the rest goes to further arenas. Raises
+    ValueError if a tensor exceeds `capacity`. The result is deterministic.
     """
     if capacity is not None:
         for i, tensor in enumerate(tensors):
@@ -58,7 +63,7 @@ def plan(
 
 
 def _greedy(tensors: Sequence[LiveTensor], capacity: int | None, goal: int) -> tuple[Packing, str]:
-    """The best of the greedy orders, and its name; stops at `goal` bytes in one arena."""
+    """Return the best greedy packing and its method; stop at `goal` bytes in one arena."""
     placer = Placer(tensors)
     best: Packing | None = None
     method = ""
@@ -73,12 +78,12 @@ def _greedy(tensors: Sequence[LiveTensor], capacity: int | None, goal: int) -> t
 
 
 def _cost(packing: Packing) -> tuple[int, int]:
-    """Fewer arenas, then fewer bytes."""
+    """Return a sort key: the number of arenas, then their total bytes."""
     return len(packing.sizes), sum(packing.sizes)
 
 
 class _Best:
-    """The best packing so far, and how it was found."""
+    """The best packing so far, and the method that found it."""
 
     def __init__(self, tensors: Sequence[LiveTensor], packing: Packing, method: str) -> None:
         self.tensors = tensors
@@ -90,7 +95,7 @@ class _Best:
         return sum(self.packing.sizes)
 
     def search(self, limit: int, effort: int) -> int:
-        """Takes a packing in one arena of at most `limit` bytes if there is one; the effort."""
+        """Search for a packing in one arena of at most `limit` bytes; return the effort spent."""
         offsets, spent = stack(self.tensors, limit, effort)
         if offsets is not None:
             size = max(o + t.size for o, t in zip(offsets, self.tensors, strict=True))
@@ -100,7 +105,7 @@ class _Best:
         return spent
 
     def improve(self, effort: int) -> None:
-        """First as little as there can be, then halfway between that and what there is."""
+        """Try the lower bound first, then bisect between it and the current size."""
         low, unit = least_stack(self.tensors)
         limit = low
         share = effort // 2

@@ -1,12 +1,12 @@
-"""A search for a plan within a number of bytes.
+"""A beam search for a plan within a number of bytes.
 
 It stacks boxes from the bottom up, as the search of Moffitt (MiniMalloc: A Lightweight Memory
-Allocator for Hardware-Accelerated Machine Learning, ASPLOS 2023) does: any plan can be pushed down
-until each tensor lies on the ground or on another, and then be built in the order of its offsets.
-So a state is a skyline. Its lowest niche either gets a box that fits between its walls, or stays
-empty up to the lower wall, as long as the remaining boxes have room above. Instead of one state at
-a time, the search keeps the best few hundred after each box (a beam) and computes them together in
-arrays.
+Allocator for Hardware-Accelerated Machine Learning, ASPLOS 2023) does. Any plan can be compacted
+downwards until each tensor lies on the ground or on another tensor, and can then be built in the
+order of its offsets. A state is therefore a skyline. Its lowest niche either receives a box that
+fits between its walls, or stays empty up to the lower wall, provided that the remaining boxes have
+room above. Instead of one state at a time, the search keeps the best few hundred states after each
+box (a beam) and computes them together in arrays.
 """
 
 from __future__ import annotations
@@ -21,33 +21,33 @@ from .skyline import Bools, Boxes, Ints, boxes_of
 from .tensors import LiveTensor
 
 WALL = 1 << 40
-"""Higher than any skyline, in units."""
+"""A height above any skyline, in units."""
 SCALE = 1 << 20
-"""Scores are whole numbers: sums of floats differ between processors."""
+"""Scores are integers in units of 1 / SCALE, because sums of floats differ between processors."""
 RAISES = 7
-"""The most times in a row that a niche may stay empty."""
+"""Maximum number of consecutive times that a niche may stay empty."""
 NARROWEST = 48
-"""States that the first beams keep."""
+"""The number of states that the first beams keep."""
 ROUNDS = 8
-"""The number of runs of beams of one width in every style."""
+"""The number of beams of each width in each style."""
 BROAD = 500
-"""States of more boxes and sections count as several."""
+"""A state counts as one more for every BROAD boxes and sections, because it costs more."""
 LAYER = 40
 """The fixed cost of a layer of the beam, in states."""
 
 
 @dataclass(frozen=True)
 class Style:
-    """The criteria by which states with equally many boxes are ranked."""
+    """The criteria by which states with the same number of boxes are ranked."""
 
     chained: bool
-    """Tensors of equal size that follow one another get one offset."""
+    """Whether tensors of equal size that follow one another get the same offset."""
     siblings: int
-    """States with one parent that a beam takes before others, as all would end alike; 0: any."""
+    """States with the same parent that a beam prefers to others, for diversity; 0 means all."""
     early: str
-    """The weight of boxes that should lie low: "life", its "square" or "root", or "area"."""
+    """The weight of boxes that should be placed low: "life", its "square" or "root", or "area"."""
     rough: int
-    """Weight of steps in the skyline."""
+    """The weight of steps in the skyline."""
 
 
 COMMON = (("life", 1), ("square", 1), ("area", 1), ("root", 3), ("square", 3))
@@ -60,23 +60,24 @@ STYLES = [
 
 
 class State(NamedTuple):
-    """Skylines of a beam: one row each. Columns are sections, boundaries of sections or boxes."""
+    """Skylines of a beam, one per row. Columns are sections, boundaries of sections, or boxes."""
 
     heights: Ints
     rest: Ints
-    """Units still to come in each section."""
+    """Units in each section of boxes not yet placed."""
     crossing: Ints
-    """Of these, units of boxes that cover the next section, too."""
+    """The part of `rest` in boxes that also cover the next section."""
     waiting: Bools
-    """The boxes still to come."""
+    """Whether each box is not yet placed."""
     key: Ints
-    """Equal for equal sets of boxes."""
+    """A hash of the set of placed boxes."""
     spent: Ints
-    """Score without steps."""
+    """The score without the steps in the skyline."""
     parent: Ints
-    """Row in the layer before."""
+    """The row in the previous layer."""
 
     def rows(self, rows: Ints) -> State:
+        """Return the states at the indices `rows`."""
         return State(
             self.heights[rows],
             self.rest[rows],
@@ -89,7 +90,7 @@ class State(NamedTuple):
 
 
 def _joined(states: Sequence[State]) -> State:
-    """The rows of all, one after the other."""
+    """Concatenate the rows of all states."""
     return State(
         np.concatenate([s.heights for s in states]),
         np.concatenate([s.rest for s in states]),
@@ -102,18 +103,18 @@ def _joined(states: Sequence[State]) -> State:
 
 
 class Niche(NamedTuple):
-    """Of each skyline the lowest flat part: sections `begin` up to `end` at `floor`."""
+    """The lowest flat part of each skyline: sections `begin` up to `end` at height `floor`."""
 
     begin: Ints
     end: Ints
     floor: Ints
     left: Ints
-    """Height of the wall; WALL if no remaining box crosses it."""
+    """The height of the wall; WALL if no remaining box crosses it."""
     right: Ints
 
 
 class Beam:
-    """Searches one set of boxes for a stack of at most `capacity` units, in one style."""
+    """A search over one set of boxes for a stack of at most `capacity` units, in one style."""
 
     def __init__(self, boxes: Boxes, capacity: int, style: Style, urgency: Ints) -> None:
         self.boxes = boxes
@@ -133,9 +134,10 @@ class Beam:
         self.height_keys = random.integers(1, 1 << 40, len(sections))
         self.states = 0
         self.complete = True
-        """Whether no state was dropped, so that a failure proves that there is no stack."""
+        """Whether no state was dropped, so that a failure proves that no stack exists."""
 
     def _weights(self) -> Ints:
+        """Return the score of each box for being placed early."""
         life = (self.boxes.end - self.boxes.begin) / len(self.sections)
         weights = {
             "life": life,
@@ -146,7 +148,7 @@ class Beam:
         return (weights[self.style.early] * SCALE).astype(np.int64)
 
     def run(self, width: int) -> list[int] | None:
-        """Offsets of the boxes in units, or None; `states` counts the cost."""
+        """Return the offsets of the boxes in units, or None; `states` counts the cost."""
         state = self._start()
         history: list[tuple[Ints, Ints, Ints]] = []
         for _ in self.boxes.boxes:
@@ -163,7 +165,7 @@ class Beam:
         return offsets
 
     def blame(self) -> Ints:
-        """Scores for boxes that should come earlier: those that remained where it got stuck."""
+        """Return scores for boxes to place earlier: those left where the search failed."""
         state, niche = self.stuck
         inside = (self.sections >= niche.begin[:, None]) & (self.sections < niche.end[:, None])
         covered = self.covered > 0
@@ -171,6 +173,7 @@ class Beam:
         return SCALE * often * 3 // (10 * len(state.key) ** 2 * covered.sum(1))
 
     def _start(self) -> State:
+        """Return the empty skyline."""
         none = np.zeros(1, np.int64)
         return State(
             np.zeros((1, len(self.sections)), np.int64),
@@ -183,7 +186,7 @@ class Beam:
         )
 
     def _layer(self, state: State, width: int) -> tuple[State, Ints, Ints] | None:
-        """The best states with one more box, that box and its offset; None if there are none."""
+        """Return the best states with one more box, the box and its offset, or None."""
         self.states += LAYER
         state = state._replace(parent=np.arange(len(state.key)))
         sources: list[State] = []
@@ -213,13 +216,14 @@ class Beam:
         self.complete &= len(best) <= tried
         best = best[:tried]
         source, row, box, floor = source[best], row[best], box[best], floor[best]
-        # The states of all sources in one, source after source.
+        # The states of all sources concatenated, source after source.
         starts = np.cumsum([0, *(len(s.key) for s in sources)])
         merged = _joined(sources).rows(starts[source] + row)
         return self._best(self._place(merged, box, floor), box, floor, width)
 
     def _niche(self, state: State) -> Niche:
-        # From the first live section up to the first boundary that no box crosses: parts of time
+        """Return the lowest niche of each state."""
+        # From the first live section up to the first boundary that no box crosses: spans of time ||
         # that share no box are filled one after the other.
         first = (state.rest > 0).argmax(1)[:, None]
         last = ((state.crossing == 0) & (self.sections >= first)).argmax(1)[:, None]
@@ -236,7 +240,7 @@ class Beam:
         return Niche(begin, end, floor, left, right)
 
     def _new_steps(self, niche: Niche, row: Ints, box: Ints) -> Ints:
-        """The growth of the steps at both ends of a box, as a score."""
+        """Return the growth of the steps at both ends of a box, as a score."""
         floor = niche.floor[row]
         top = floor + self.boxes.sizes[box]
         total = np.zeros(len(row), np.int64)
@@ -252,7 +256,7 @@ class Beam:
         return self.style.rough * steps * SCALE // self.capacity
 
     def _raised(self, state: State, niche: Niche) -> State:
-        """The states whose niche may stay empty up to its lower wall, with the niche filled up."""
+        """Return the states whose niche can stay empty up to its lower wall, after filling it."""
         wall = np.minimum(niche.left, niche.right)
         inside = (self.sections >= niche.begin[:, None]) & (self.sections < niche.end[:, None])
         most = np.where(inside, state.rest, 0).max(1)
@@ -266,6 +270,7 @@ class Beam:
         )
 
     def _place(self, state: State, box: Ints, floor: Ints) -> State:
+        """Return the states after each places `box` at height `floor`."""
         waiting = state.waiting
         waiting[np.arange(len(box)), box] = False
         rest = state.rest - self.covered[box]
@@ -282,7 +287,7 @@ class Beam:
         )
 
     def _best(self, state: State, box: Ints, floor: Ints, width: int) -> tuple[State, Ints, Ints]:
-        """The `width` best distinct states; the first few of each parent come first."""
+        """Return the `width` best distinct states; the first few of each parent come first."""
         skyline = state.key + np.where(state.rest > 0, state.heights, 0) @ self.height_keys
         _, different = np.unique(skyline, return_index=True)
         different.sort()
@@ -297,7 +302,7 @@ class Beam:
 
 
 def _mixed(rows: Ints, parents: Ints, siblings: int) -> Ints:
-    """The rows in their order, but the first `siblings` of each parent before all others."""
+    """Return the rows in order, but with the first `siblings` of each parent before all others."""
     by_parent = np.argsort(parents[rows], kind="stable")
     ordered = parents[rows][by_parent]
     rank = np.empty(len(rows), np.int64)
@@ -306,7 +311,7 @@ def _mixed(rows: Ints, parents: Ints, siblings: int) -> Ints:
 
 
 def _settled(heights: Ints, rest: Ints, crossing: Ints) -> Ints:
-    """Raise a section to its neighbour's height if all of its boxes cover the neighbour, too."""
+    """Raise a section to its neighbor's height if its remaining boxes all cover both."""
     shared = crossing[:, :-1]
     rightwards = np.ones(heights.shape, np.bool_)
     rightwards[:, 1:] = (rest[:, 1:] != shared) | (shared == 0)
@@ -317,23 +322,23 @@ def _settled(heights: Ints, rest: Ints, crossing: Ints) -> Ints:
 
 
 def _highest_so_far(heights: Ints, anew: Bools) -> Ints:
-    """The running maximum of each row, restarted at the positions `anew`."""
+    """Return the running maximum of each row, restarted at the positions `anew`."""
     lift = np.cumsum(anew, 1) * WALL
     return np.maximum.accumulate(heights + lift, 1) - lift
 
 
 def least_stack(tensors: Sequence[LiveTensor]) -> tuple[int, int]:
-    """A lower bound on the bytes of any stack, and the unit of which all stacks are multiples."""
+    """Return a lower bound for any stack and the unit of all stacks' sizes, in bytes."""
     boxes = boxes_of(tensors, chained=False)
     return boxes.least, boxes.unit
 
 
 def stack(tensors: Sequence[LiveTensor], limit: int, effort: int) -> tuple[list[int] | None, int]:
-    """Offsets at which all tensors end at or below `limit` bytes, or None; the effort spent.
+    """Return offsets at which all tensors end at or below `limit` bytes, or None; and the effort.
 
-    Runs one style after the other, repeatedly, then with wider beams, until `effort` states are
-    visited or it is proved that there is no such stack. The boxes that remained where a beam got
-    stuck come earlier in the next beam of its style (Joslin and Clements, "Squeaky Wheel"
+    The search runs one style after the other, repeatedly, then with wider beams, until it has
+    visited `effort` states or proved that no such stack exists. The boxes that remained where a
+    beam failed come earlier in the next beam of its style (Joslin and Clements, "Squeaky Wheel"
     Optimization, JAIR 10, 1999).
     """
     variants = {chained: boxes_of(tensors, chained) for chained in (True, False)}
@@ -347,10 +352,10 @@ def stack(tensors: Sequence[LiveTensor], limit: int, effort: int) -> tuple[list[
             boxes = variants[style.chained]
             urgency = urgencies.get(style, np.zeros(len(boxes.boxes), np.int64))
             beam = Beam(boxes, limit // boxes.unit, style, urgency)
-            found = beam.run(width)
+            offsets = beam.run(width)
             spent += beam.states * weight
-            if found is not None:
-                return boxes.offsets(found), spent
+            if offsets is not None:
+                return boxes.offsets(offsets), spent
             if spent > effort or (beam.complete and not style.chained):
                 return None, spent
             urgencies[style] = urgency * 9 // 10 + beam.blame()

@@ -1,4 +1,4 @@
-"""Sharing of whole buffers in turns, for devices without parts of buffers."""
+"""Sharing of whole buffers in turns, for devices without sub-buffers."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from .tensors import ArenaPlan, LiveTensor, lower_bound
 
 
 def share(tensors: Sequence[LiveTensor]) -> ArenaPlan:
-    """Put every tensor at the start of the smallest arena that holds it and is free in its life.
+    """Place each tensor in the smallest arena that is large enough and free during its lifetime.
 
-    Greedy by size (Pisarchyk and Lee 2020, arXiv:2001.03288, "shared objects"): the largest tensor
-    comes first, so that no arena ever has to grow.
+    The algorithm is "shared objects, greedy by size" (Pisarchyk and Lee 2020, arXiv:2001.03288):
+    the largest tensor comes first, so that no arena has to grow.
     """
     arenas = [0] * len(tensors)
     sizes: list[int] = []
@@ -20,7 +20,7 @@ def share(tensors: Sequence[LiveTensor]) -> ArenaPlan:
     largest_first = sorted(range(len(tensors)), key=lambda i: (-tensors[i].size, tensors[i].first))
     for i in largest_first:
         tensor = tensors[i]
-        # Arenas are in falling order of size, so the last free one fits tightest.
+        # Arenas are in decreasing order of size, so the last free one fits most tightly.
         arena = next((a for a in reversed(range(len(sizes))) if _is_free(taken[a], tensor)), None)
         if arena is None:
             arena = len(sizes)
@@ -35,7 +35,7 @@ def share(tensors: Sequence[LiveTensor]) -> ArenaPlan:
 
 
 def _is_free(turns: Sequence[tuple[int, int]], tensor: LiveTensor) -> bool:
-    """Whether no tensor of an arena is live together with `tensor`."""
+    """Return whether no tensor of an arena is live together with `tensor`."""
     after = bisect(turns, (tensor.first, tensor.last))
     before_ends = after == 0 or turns[after - 1][1] < tensor.first
     return before_ends and (after == len(turns) or tensor.last < turns[after][0])

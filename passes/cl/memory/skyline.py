@@ -19,12 +19,12 @@ Bools = NDArray[np.bool_]
 
 @dataclass(frozen=True)
 class Box:
-    """Tensors that follow one another at one offset: one tensor, or several of equal size."""
+    """One tensor, or several of equal size that follow one another, at one offset."""
 
     first: int
     last: int
     size: int
-    """In units."""
+    """Size in units."""
     members: tuple[int, ...]
 
 
@@ -32,33 +32,33 @@ class Box:
 class Boxes:
     """The boxes to be stacked over the sections 0 to `len(totals) - 1`.
 
-    A section is a span of commands in which a largest set of tensors is live; two tensors are live
-    at once exactly when they share a section. Box `i` covers the sections from `begin[i]` up to
-    `end[i]`. Sizes are in units of `unit` bytes, all offsets are multiples of it.
+    A section is a span of commands in which a maximal set of tensors is live; two tensors are live
+    at once exactly if they share a section. Box `i` covers the sections from `begin[i]` up to
+    `end[i]`. Sizes are in units of `unit` bytes, and all offsets are multiples of it.
     """
 
     tensors: int
-    """The number of tensors, including those without bytes."""
+    """The number of tensors, including empty ones."""
     boxes: tuple[Box, ...]
     unit: int
     begin: Ints
     end: Ints
     sizes: Ints
     totals: Ints
-    """Units that are live in each section."""
+    """The units that are live in each section."""
 
     @property
     def least(self) -> int:
-        """A lower bound on the bytes of any stack."""
+        """Return a lower bound in bytes for any stack."""
         return int(self.totals.max()) * self.unit
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The numbers of boxes and sections."""
+        """Return the numbers of boxes and sections."""
         return len(self.boxes), len(self.totals)
 
     def offsets(self, of_boxes: Sequence[int]) -> list[int]:
-        """Bytes for the tensors of boxes at offsets in units; 0 for tensors without bytes."""
+        """Return the offsets of all tensors in bytes, given those of boxes in units; 0 if empty."""
         offsets = [0] * self.tensors
         for box, offset in zip(self.boxes, of_boxes, strict=True):
             for i in box.members:
@@ -67,10 +67,10 @@ class Boxes:
 
 
 def boxes_of(tensors: Sequence[LiveTensor], chained: bool) -> Boxes:
-    """Boxes for tensors with bytes; `chained` puts tensors of equal size that follow one another
-    into one box.
+    """Return the boxes for the tensors that are not empty.
 
-    All boxes get the largest alignment, so that a stack of them is a plan.
+    With `chained`, tensors of equal size that follow one another form one box. All boxes have the
+    largest alignment, so that a stack of them is a plan.
     """
     alignment = max(tensor.alignment for tensor in tensors)
     rounded = [align(tensor.size, alignment) for tensor in tensors]
@@ -94,7 +94,7 @@ def boxes_of(tensors: Sequence[LiveTensor], chained: bool) -> Boxes:
 
 
 def _sections(boxes: Sequence[Box]) -> tuple[Ints, Ints]:
-    """The first section of each box, and one past its last.
+    """Return the first section of each box, and the section after its last.
 
     A section starts at the last start of a box before another box ends.
     """
@@ -114,7 +114,7 @@ def _sections(boxes: Sequence[Box]) -> tuple[Ints, Ints]:
 
 
 def _chain(boxes: Sequence[Box], begin: Ints, end: Ints) -> list[Box]:
-    """Join each box with one of equal size that begins in the section after its last."""
+    """Join each box with a box of equal size that begins in the section after its last."""
     beginning: defaultdict[tuple[int, int], list[int]] = defaultdict(list)
     for i in reversed(range(len(boxes))):
         beginning[int(begin[i]), boxes[i].size].append(i)
@@ -125,8 +125,8 @@ def _chain(boxes: Sequence[Box], begin: Ints, end: Ints) -> list[Box]:
             continue
         box, at = boxes[i], i
         members = [*box.members]
-        while heirs := beginning[int(end[at]), box.size]:
-            at = heirs.pop()
+        while successors := beginning[int(end[at]), box.size]:
+            at = successors.pop()
             joined.add(at)
             members += boxes[at].members
         result.append(Box(box.first, boxes[at].last, box.size, tuple(members)))

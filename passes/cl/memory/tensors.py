@@ -1,4 +1,4 @@
-"""Input and output of the memory planner, and lower bounds on any plan."""
+"""Input and output of the memory planner, and lower bounds for any plan."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ import numpy as np
 class LiveTensor:
     """Memory that is needed from one command to another.
 
-    `size`: bytes. `first`, `last`: indices of commands in queue order, both inclusive, so that two
-    tensors may share bytes if one's `last` is less than the other's `first`. `alignment`: bytes, a
-    power of two that divides the offset.
+    `size` is in bytes. `first` and `last` are indices of commands in queue order, both inclusive:
+    two tensors may share bytes if the `last` of one is less than the `first` of the other.
+    `alignment` is in bytes, a power of two that divides the offset.
     """
 
     size: int
@@ -25,56 +25,59 @@ class LiveTensor:
 
     def __post_init__(self) -> None:
         if self.size < 0 or self.last < self.first:
-            raise ValueError(f"a tensor of {self.size} bytes, from {self.first} to {self.last}")
+            raise ValueError(
+                f"size {self.size} must not be negative, nor "
+                f"first {self.first} after last {self.last}"
+            )
         if self.alignment < 1 or self.alignment & (self.alignment - 1):
-            raise ValueError(f"an alignment is a power of two, not {self.alignment}")
+            raise ValueError(f"the alignment must be a power of two, not {self.alignment}")
 
     def meets(self, other: LiveTensor) -> bool:
-        """Whether some command needs both."""
+        """Return whether both tensors are live at a common command."""
         return self.first <= other.last and other.first <= self.last
 
 
 @dataclass(frozen=True)
 class ArenaPlan:
-    """The place of each tensor: `offsets[i]` in arena `arenas[i]` for the i-th tensor."""
+    """The placement of all tensors: tensor `i` is at `offsets[i]` of arena `arenas[i]`."""
 
     offsets: tuple[int, ...]
     """Bytes from the start of the arena."""
     arenas: tuple[int, ...]
     sizes: tuple[int, ...]
-    """Bytes of each arena; none without tensors."""
+    """Bytes of each arena; empty without tensors."""
     lower_bound: int
-    """The most bytes that are live at one command: no plan needs less (alignment not counted)."""
+    """The peak of live bytes, without alignment: no plan needs less."""
     method: str
-    """The order or search that found it, for reports."""
+    """The order or search that found the plan, for reports."""
 
     @property
     def bytes(self) -> int:
-        """The bytes of all arenas together."""
+        """Return the total bytes of all arenas."""
         return sum(self.sizes)
 
 
 def align(offset: int, alignment: int) -> int:
-    """The next multiple of a power of two."""
+    """Round up to a multiple of a power of two."""
     return -(-offset // alignment) * alignment
 
 
 def lower_bound(tensors: Sequence[LiveTensor]) -> int:
-    """The largest sum of bytes that are live at one command."""
+    """Return the peak of the bytes that are live at one command."""
     if not tensors:
         return 0
     times = np.array([[t.first, t.last + 1] for t in tensors]).ravel()
     changes = np.array([[t.size, -t.size] for t in tensors], np.int64).ravel()
-    # At equal times dead tensors leave before new ones come.
+    # At equal times, dead tensors are subtracted before new ones are added.
     order = np.lexsort((changes, times))
     return int(np.cumsum(changes[order]).max())
 
 
 def aligned_bound(tensors: Sequence[LiveTensor]) -> int:
-    """Like `lower_bound`, plus the padding that alignment makes unavoidable.
+    """Return `lower_bound` plus the padding that alignment makes unavoidable.
 
     All offsets are multiples of the smallest alignment, so every live tensor except the topmost
-    takes its size rounded up.
+    occupies its size rounded up.
     """
     unit = min((t.alignment for t in tensors), default=1)
     if unit == 1:
