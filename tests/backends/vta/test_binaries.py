@@ -69,7 +69,7 @@ def test_words() -> None:
     wrong = replace(code.instructions, key=weights.add(words))
     types = op.tensor_types
     changed = BinaryOp("g", BLOCK_16, types, op.counts, replace(code, instructions=wrong))
-    with pytest.raises(VTAStreamError, match="Instruction 3 has the opcode 7"):
+    with pytest.raises(VTAStreamError, match="Instruction 3 has the unknown opcode 7"):
         read_binary(changed, weights)
     changed = BinaryOp("g", BLOCK_16, types, op.counts, replace(code, weights=code.biases))
     with pytest.raises(

@@ -59,15 +59,19 @@ def test_our_core(tmp_path: Path):
     [
         ("[vta]\nlanes = 3", "", r'mine.toml: \[vta\] has no key "lanes"; it has mode, config,'),
         ("[vtb]\nlanes = 3", "", 'mine.toml: A target has no table "vtb"; its tables are'),
-        ('[vta]\nconfig = "big"', "", 'mine.toml: vta_config is wrong: "big" is no configuration'),
+        ('[vta]\nconfig = "big"', "", 'mine.toml: vta_config is invalid: "big" is not'),
         ("[vta]\nprogram = 3", "", "mine.toml: vta_program is a word, not 3"),
-        ('[vta]\nkernel = "vta"', "", "vta_kernel is about a program binary; name that as"),
+        ('[vta]\nkernel = "vta"', "", "vta_kernel requires a program binary; set vta_program"),
         ('[vta]\nprogram = "a.bin"', "", "vta_kernel is missing for the program .*a.bin"),
-        (BOARD.replace('"wgt"', '"weights"'), "", '"weights" is no argument of a VTA kernel'),
+        (BOARD.replace('"wgt"', '"weights"'), "", '"weights" is not an argument of a VTA kernel'),
         (BOARD.replace('"instructions", ', ""), "", "of a VTA kernel lack instructions"),
-        (BOARD.replace("arguments =", "arguments = 1 #"), "", "is a list of names, not 1"),
-        (BOARD.replace('"arena"', '"heap"'), "", 'vta_memory is "separate" or "arena", not "heap"'),
-        (BOARD, "vta_config=1x16_i8w8a32_15_15_18_17", "is a core 2x16_.* and vta_config asks for"),
+        (BOARD.replace("arguments =", "arguments = 1 #"), "", "must be a list of names, not 1"),
+        (
+            BOARD.replace('"arena"', '"heap"'),
+            "",
+            'vta_memory must be "separate" or "arena", not "heap"',
+        ),
+        (BOARD, "vta_config=1x16_i8w8a32_15_15_18_17", "is for a core 2x16_.* but vta_config is"),
     ],
 )
 def test_mistakes_have_a_sentence(text: str, facts: str, sentence: str, tmp_path: Path):

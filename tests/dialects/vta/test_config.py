@@ -64,10 +64,10 @@ def test_elements_are_tiles():
             {"log_inp_buffer": 14, "log_wgt_buffer": 19},
             "A micro-op would take 33 bits",
         ),
-        ({"log_inp_buffer": 3}, r"INP has 1 to 65536 elements, .* not 2\^-1"),
+        ({"log_inp_buffer": 3}, r"INP must have 1 to 65536 elements, .* not 2\^-1"),
         ({"block_in": 12, "block_out": 12}, "The block_in of VTA must be a power of two, not 12"),
-        ({"block_out": 32}, "The blocks of VTA are equal, .* and not 16 and 32"),
-        ({"log_wgt_width": 2}, "not with widths of 8, 4, 32 bits"),
+        ({"block_out": 32}, "The blocks of VTA must be equal, .* not 16 and 32"),
+        ({"log_wgt_width": 2}, "not widths of 8, 4, 32 bits"),
     ],
 )
 def test_sizes_that_instructions_cannot_express_are_refused(sizes: dict[str, int], sentence: str):

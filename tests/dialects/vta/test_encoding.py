@@ -237,7 +237,7 @@ def test_indices_without_room_are_refused():
         ([[3, 0], [4, 6 << 44]], "Instruction 1 has the ALU opcode 6: VTA has none"),
         ([[3, 0], [1 << 63, 0]], "Instruction 1 sets bits outside its fields"),
         ([[3, 1]], "Instruction 0 sets bits outside its fields"),
-        ([[3], [3]], "two words for each instruction"),
+        ([[3], [3]], "two words per instruction"),
     ],
 )
 def test_words_of_no_instruction_are_refused(words: list[list[int]], sentence: str):

@@ -59,7 +59,7 @@ def changed(number: int, **values: object) -> list[Instruction]:
         (STREAM[:-1], r"Instruction 8 is missing: FINISH\."),
         ([*STREAM, WAIT], r"Instruction 8 \(FINISH\) ends the stream, but more instructions"),
         ([*STREAM, Finish()], r"Instruction 8 \(FINISH\) ends the stream, but more instructions"),
-        (changed(8, pop_next=True), r"Instruction 8 \(FINISH\) carries tokens"),
+        (changed(8, pop_next=True), r"Instruction 8 \(FINISH\) must not carry tokens"),
         # Memory.
         (changed(0, x_size=3), r"Instruction 0 \(LOAD\) reaches element 2 of UOP in DRAM, of 2\."),
         (changed(0, y_size=2), r"Instruction 0 \(LOAD\) loads micro-ops in more than one row"),
@@ -72,7 +72,7 @@ def changed(number: int, **values: object) -> list[Instruction]:
         (changed(1, sram_base=1985), r"reaches element 2048 of INP, which has 2048"),
         (changed(1, y_pad_1=15, sram_base=2000), r"reaches element 3023 of INP, which has 2048"),
         (changed(1, y_size=0), r"Instruction 1 \(LOAD\) moves no rows"),
-        (changed(1, x_size=0, x_pad_0=1), r"Instruction 1 \(LOAD\) pads rows of no elements"),
+        (changed(1, x_size=0, x_pad_0=1), r"Instruction 1 \(LOAD\) pads rows without elements"),
         (changed(2, x_pad_0=1), r"Instruction 2 \(LOAD\) pads WGT, which VTA does not support"),
         (changed(6, x_stride=33), r"Instruction 6 \(STORE\) reaches element 64 of OUT in DRAM"),
         (changed(6, memory=Memory.ACC), r"Instruction 6 \(STORE\) stores ACC, but only OUT"),
@@ -80,7 +80,7 @@ def changed(number: int, **values: object) -> list[Instruction]:
         # Micro-ops and loops.
         (
             changed(4, uop_end=3),
-            r"Instruction 4 \(GEMM\) runs micro-op 2, which nothing",
+            r"Instruction 4 \(GEMM\) runs micro-op 2, which was never",
         ),
         (changed(4, uop_end=8193), r"Instruction 4 \(GEMM\) runs micro-op 8192, but UOP has 8192"),
         (changed(4, uop_end=0), r"Instruction 4 \(GEMM\) runs no micro-ops"),
@@ -91,7 +91,7 @@ def changed(number: int, **values: object) -> list[Instruction]:
         (changed(5, imm=16), r"Instruction 5 \(ALU\) shifts by 16, but the amounts are -16 to 15"),
         (changed(5, imm=-17), r"Instruction 5 \(ALU\) shifts by -17"),
         # Tokens.
-        (changed(4, pop_next=True), r"Instruction 4 \(GEMM\) takes a token of s2c that nothing"),
+        (changed(4, pop_next=True), r"Instruction 4 \(GEMM\) takes a token of s2c that no"),
         (changed(1, pop_prev=True), r"Instruction 1 \(LOAD\) sets pop_prev, but the stage load"),
         (
             changed(6, push_next=True),

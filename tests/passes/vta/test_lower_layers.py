@@ -320,7 +320,7 @@ def test_rules_of_layers_are_sentences():
     weight = network.constant(np.zeros((16, 8, 3, 3), np.int8))
     with pytest.raises(VerifyException, match="the weight has 8 channels in each of 1 groups"):
         vta.ConvOp(x, weight)
-    with pytest.raises(VerifyException, match="pads a window of 3 by 0 to 2, not by 3 and 0"):
+    with pytest.raises(VerifyException, match="can pad a window of 3 by 0 to 2, not by 3 and 0"):
         vta.ConvOp(x, weight, groups=2, pads=(3, 0, 0, 0))
     with pytest.raises(VerifyException, match="a shift must be 0 to 30, not 31"):
         vta.ScaleOp(x, shift=31)

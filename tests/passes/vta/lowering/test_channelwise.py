@@ -134,7 +134,7 @@ def test_concat(config: Config, images: int) -> None:
 def test_rules_are_sentences() -> None:
     network = Network(BLOCK_16)
     x, y = network.input((1, 16, 1, 1)), network.input((1, 20, 1, 1))
-    with pytest.raises(VerifyException, match="has no element within a size of 1"):
+    with pytest.raises(VerifyException, match="has no element inside a size of 1"):
         vta.MaxPoolOp(x, (2, 1), dilations=(2, 1), pads=(1, 0, 1, 0))
     with pytest.raises(VerifyException, match="reaches 0 to 2 beyond the input, not 3 and 0"):
         vta.MaxPoolOp(x, (3, 3), pads=(3, 1, 0, 1))
