@@ -1,4 +1,4 @@
-"""`tir-apply-plan`: gives the loops of each kernel the places that its plan asks for."""
+"""`tir-apply-plan`: transforms the loops of each kernel as its plan specifies."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from .schedule.errors import refuse
 
 @dataclass(frozen=True)
 class TIRApplyPlanPass(ModulePass):
-    """Carry out the plan of each naive kernel, which it keeps, to be read.
+    """Apply the plan of each naive kernel.
 
-    A plan on any other kernel is an error, unless this pass has carried it out before. A kernel
-    with a `schedule` gets that one in place of its plan. With `steps` a plan becomes a `schedule`
-    and the loops stay: the text to start from for a schedule that no plan describes.
+    The plan stays on the kernel for later passes and readers. A plan on a kernel that is not naive
+    is an error, unless this pass has applied it before. A kernel with a `schedule` gets the steps
+    of the `schedule` instead of its plan. With the option `steps`, the pass replaces each plan by
+    the equivalent `schedule` and leaves the loops unchanged: a starting point for a schedule that
+    no plan describes.
     """
 
     name: ClassVar[str] = "tir-apply-plan"
@@ -39,13 +41,14 @@ class TIRApplyPlanPass(ModulePass):
                 self._carry_out(func, target)
 
     def _carry_out(self, func: tir.FuncOp, target: cl.Target) -> None:
+        """Apply the plan of one kernel, or with `steps` write its steps to `schedule`."""
         if not is_naive(func):
             raise refuse(
                 func,
-                "its plan was not carried out, and its loops are scheduled already; remove the "
+                "its plan was not carried out, and its loops are already scheduled; remove the "
                 "plan, or start from the naive kernel",
             )
-        # A refused plan ends the compilation, so that only `steps` needs the kernel as it was.
+        # A rejected plan ends the compilation, so only `steps` needs an unchanged kernel.
         schedule = planned(func, target, in_place=not self.steps)
         if self.steps:
             func.schedule = ArrayAttr(map(StringAttr, schedule.steps))
@@ -55,7 +58,7 @@ class TIRApplyPlanPass(ModulePass):
 
 
 def mark_carried_out(func: tir.FuncOp) -> None:
-    """State that a kernel's loops are those that its plan asks for."""
+    """Record in `carried_out` that the kernel's loops follow its plan."""
     assert func.plan is not None
     func.carried_out = StringAttr(func.plan.data.digest)
 

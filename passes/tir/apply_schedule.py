@@ -2,7 +2,7 @@
 
     schedule = ["split out.j 8 -> jo ji", "reorder out.jo out.i out.ji", "vectorize out.ji"]
 
-An engineer replaces a rule's choice this way, and a test shows one primitive at a time.
+This replaces the choice of a rule by hand, and lets a test show a single primitive.
 `schedule/steps.py` lists the steps.
 """
 

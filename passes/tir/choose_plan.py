@@ -1,4 +1,4 @@
-"""`tir-choose-plan`: notes at each kernel how it is scheduled, `#tir.plan`."""
+"""`tir-choose-plan`: attaches the plan of each kernel's schedule, `#tir.plan`."""
 
 from __future__ import annotations
 
@@ -31,35 +31,36 @@ from .tuning_database import DeviceDriver
 
 @dataclass(frozen=True)
 class TIRChoosePlanPass(ModulePass):
-    """Choose the plan of each naive kernel: the default of the first rule that suits it.
+    """Choose the plan of each naive kernel: the default plan of the first rule that applies.
 
-    With `database`, a file of plans (`plan_file.py`), kernels that it has an entry for get that
-    entry's plan. An entry of an older version of its rule is left out, with a remark; one that is
-    no plan for its kernel is an error.
+    With `database`, a file of plans (`plan_file.py`), kernels with an entry in the file get the
+    plan of that entry. An entry for an older version of its rule is skipped with a remark; an entry
+    whose plan is invalid for its kernel is an error.
 
-    With `tuning`, tuning databases (`tuning_database.py`), other kernels get the plan that is
-    faster there than their default by more than the noise. Remarks tell which ones are from another
-    device than `device` and `driver`, and databases that know none of the kernels. `places` are
-    databases that nobody named: one that cannot be read is a remark.
+    With `tuning`, tuning databases (`tuning_database.py`), other kernels get the plan that was
+    measured to be faster than their default by more than the noise. Remarks list the plans that
+    were measured on another device than `device` and `driver`, and the databases without any of the
+    kernels. `places` are databases that the user did not name: if one cannot be read, the result is
+    a remark.
 
     A plan that splits a kernel gets the plans of the parts, chosen in the same way. A kernel that
-    carries a plan or a `schedule` keeps it. A kernel without blocks, or whose loops
-    are split or have places already, stays as its author wrote it.
+    has a plan or a `schedule` keeps it. A kernel without blocks, or with loops that are already
+    split or bound, is left unchanged.
     """
 
     name: ClassVar[str] = "tir-choose-plan"
     explain: bool = False
-    """Explain each plan: the domains of its parameters, its cost, why other rules do not apply."""
+    """Explain the plans: parameter domains, costs, and why other rules do not apply."""
     database: str | None = None
     """The path of a file of plans."""
     tuning: tuple[str, ...] = ()
     """Paths of tuning databases."""
     places: tuple[str, ...] = ()
-    """Paths of further ones, or `shipped`: the one that clopt brings for the target."""
+    """Paths of further databases, or `shipped`: the database that clopt includes for the target."""
     device: str = ""
-    """The name and platform of the device that runs the kernels, as records have them."""
+    """The name and platform of the device that runs the kernels, as written in records."""
     driver: str = ""
-    """The version of its driver."""
+    """The version of the device's driver."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
@@ -73,7 +74,7 @@ class TIRChoosePlanPass(ModulePass):
         )
 
         def chosen(func: tir.FuncOp) -> tir.Plan:
-            """Return the plan of a kernel, with those of its parts."""
+            """Return the plan of a kernel, with the plans of its parts."""
             plan = None if func.plan is None else func.plan.data
             if plan is None:
                 without = splitting if func.sym_name.data in whole else ()
@@ -97,7 +98,7 @@ class TIRChoosePlanPass(ModulePass):
 
 
 def _kernels_of_whole_sums(module: ModuleOp, budget: MemoryBudget | None) -> set[str]:
-    """Return the kernels of launches that may not keep parts of sums in memory."""
+    """Return the names of kernels whose launches must not store partial sums in memory."""
     if budget is None:
         return set()
     return {
@@ -111,25 +112,27 @@ def _kernels_of_whole_sums(module: ModuleOp, budget: MemoryBudget | None) -> set
 
 
 def _is_open(func: tir.FuncOp) -> bool:
+    """Return whether a kernel is naive and has no `schedule`."""
     return func.global_size is None and func.schedule is None and is_naive(func)
 
 
 def _take_plans(
     module: ModuleOp, kernels: Sequence[tir.FuncOp], plans: PlanFile, target: cl.Target
 ) -> None:
-    """Give kernels without a plan those of a file; CloptError for one that is none of its kernel.
+    """Give kernels without a plan the plans of a file.
 
-    Plans of older versions, and a file for other modules, are remarks.
+    Plans of older versions, and a file for other modules, result in remarks. Raises CloptError for
+    a plan that is invalid for its kernel.
     """
     remarks: list[str] = []
-    found = [(func, plans.find(func, target)) for func in kernels if func.plan is None]
-    # Of a split kernel a file may well have no more than the plan that splits it.
-    whole = [entry for func, entry in found if func.part_of is None]
+    matches = [(func, plans.find(func, target)) for func in kernels if func.plan is None]
+    # For a split kernel, a file may contain only the plan that splits it.
+    whole = [entry for func, entry in matches if func.part_of is None]
     if whole and not any(whole):
         remarks.append(
             f"{plans.name} has no plan for a kernel of this module on the target {target.name}."
         )
-    for func, entry in found:
+    for func, entry in matches:
         if entry is None:
             continue
         plan = entry.plan

@@ -1,8 +1,8 @@
-"""`tir-expand-erf`: the error function becomes arithmetic, where the device's own one is slow.
+"""`tir-expand-erf`: replaces the error function by arithmetic where the device's own is slow.
 
-Libraries of OpenCL for CPUs compute `erf` lane by lane: a GELU then costs more than the product
-before it. Those of GPUs may take a hundred instructions and more for a lane. Arithmetic needs no
-function of the device whose error nobody states.
+OpenCL libraries for CPUs compute `erf` lane by lane, so a GELU costs more than the matrix product
+before it. GPU libraries may take a hundred instructions or more per lane. Arithmetic also avoids
+device functions whose error is unspecified.
 """
 
 from __future__ import annotations
@@ -24,9 +24,9 @@ from ...dialects.walking import operations_in
 
 @dataclass(frozen=True)
 class Fit:
-    """`erf(x) = x * numerator(u) / denominator(u)` up to `end`; beyond it 1, with the sign of x.
+    """`erf(x) = x * numerator(u) / denominator(u)` up to |x| = `end`, then sign(x).
 
-    u is `x^2 * scale + shift`. The factors of the polynomials start with the constant.
+    u is `x^2 * scale + shift`. The coefficients of the polynomials start with the constant.
     """
 
     end: float
@@ -35,7 +35,7 @@ class Fit:
     scale: float = 1.0
     shift: float = 0.0
     bounded: bool = False
-    """Whether rounding makes no result greater than 1."""
+    """Whether rounding keeps all results at most 1."""
 
 
 RATIONAL = Fit(
@@ -57,8 +57,10 @@ RATIONAL = Fit(
         3.809175484722929e-05,
     ),
 )
-"""Fitted by weighted least squares on Chebyshev nodes until the largest relative error was least:
-1.9e-8. Evaluated in floats it is at most 6 ulp off; OpenCL allows 16."""
+"""Fitted by weighted least squares on Chebyshev nodes; the largest relative error is 1.9e-8.
+
+Evaluated in floats, the error is at most 6 ulp; OpenCL allows 16 ulp.
+"""
 POLYNOMIAL = Fit(
     3.74,
     (
@@ -82,14 +84,16 @@ POLYNOMIAL = Fit(
     shift=-1.0,
     bounded=True,
 )
-"""Fitted in the same way, with u from -1 to 1, which keeps the terms small. In floats, whether or
-not products are rounded before they are added, it is at most 2.4e-7 off, and 2.8e-7 of the result.
-It has no division, for GPUs that take as long for one as for several multiply-adds."""
+"""Fitted in the same way, with u from -1 to 1, which keeps the terms small.
+
+In floats, with or without fused multiply-adds, the error is at most 2.4e-7 absolute and 2.8e-7
+relative. It needs no division, which on some GPUs takes as long as several multiply-adds.
+"""
 
 
 @dataclass(frozen=True)
 class TIRExpandErfPass(ModulePass):
-    """Compute `math.erf` of floats by arithmetic.
+    """Replace `math.erf` of floats by arithmetic.
 
     CPUs get a rational function, other targets with `arithmetic_functions` a polynomial without a
     division.
@@ -110,24 +114,25 @@ class TIRExpandErfPass(ModulePass):
 
 
 def _expand(erf: math.ErfOp, fit: Fit) -> None:
-    made: list[Operation] = []
+    """Replace one `math.erf`."""
+    created: list[Operation] = []
 
     def add(op: Operation) -> SSAValue:
-        made.append(op)
+        created.append(op)
         return op.results[0]
 
     def constant(value: float) -> SSAValue:
         return add(arith.ConstantOp(FloatAttr(value, f32)))
 
     def clamped(x: SSAValue, end: float) -> SSAValue:
-        # Comparisons with NaN fail, so that a NaN stays.
+        # Comparisons with NaN are false, so a NaN is passed through.
         for limit, outside in ((end, "ogt"), (-end, "olt")):
             bound = constant(limit)
             x = add(arith.SelectOp(add(arith.CmpfOp(x, bound, outside)), bound, x))
         return x
 
     def polynomial(t: SSAValue, factors: Sequence[float]) -> SSAValue:
-        """By Horner's scheme; the factors start with the constant."""
+        """Return the polynomial at `t` by Horner's scheme; `factors` start with the constant."""
         *rest, last = factors
         total = constant(last)
         for factor in reversed(rest):
@@ -144,7 +149,7 @@ def _expand(erf: math.ErfOp, fit: Fit) -> None:
         result = add(arith.DivfOp(result, polynomial(u, fit.denominator)))
     if not fit.bounded:
         result = clamped(result, 1.0)
-    for op in made:
+    for op in created:
         op.location = erf.location
         Rewriter.insert_op(op, InsertPoint.before(erf))
     erf.result.replace_all_uses_with(result)

@@ -1,4 +1,4 @@
-"""Indices that are sums of multiples of dimensions: a cheap form for the most common case."""
+"""Linear index expressions as factors and a constant: a cheap form for the most common case."""
 
 from __future__ import annotations
 
@@ -16,18 +16,18 @@ from ...dialects.tir.affine import simplify
 from ...dialects.tir.expressions import with_dims
 
 Flat = tuple[dict[int, int], int]
-"""The factor of each dimension, and a constant."""
+"""The factor of each dimension, and the constant."""
 
 
 def flat(expr: AffineExpr) -> Flat | None:
-    """`expr` as a sum of multiples; None if it contains a division."""
+    """Return `expr` as a linear expression, or None if it contains a division."""
     factors: dict[int, int] = {}
     constant = _collect(expr, 1, factors)
     return None if constant is None else (factors, constant)
 
 
 def _collect(expr: AffineExpr, factor: int, factors: dict[int, int]) -> int | None:
-    """Add the terms of `factor * expr` to `factors`; returns the constant."""
+    """Add the terms of `factor * expr` to `factors` and return its constant."""
     if isinstance(expr, AffineDimExpr):
         factors[expr.position] = factors.get(expr.position, 0) + factor
         return 0
@@ -45,7 +45,7 @@ def _collect(expr: AffineExpr, factor: int, factors: dict[int, int]) -> int | No
 
 
 def unflat(factors: Mapping[int, int], constant: int) -> AffineExpr:
-    """The expression of a sum."""
+    """Return the affine expression of a linear form."""
     total: AffineExpr | None = None
     for dim, factor in factors.items():
         if factor == 0:
@@ -63,7 +63,7 @@ def unflat(factors: Mapping[int, int], constant: int) -> AffineExpr:
 
 
 def tidy(expr: AffineExpr, extents: Sequence[int]) -> AffineExpr:
-    """`simplify`, with a shortcut for sums."""
+    """Simplify like `simplify`, with a shortcut for linear expressions."""
     form = flat(expr)
     if form is None:
         return simplify(expr, extents)
@@ -72,7 +72,7 @@ def tidy(expr: AffineExpr, extents: Sequence[int]) -> AffineExpr:
 
 
 def compose(expr: AffineExpr, values: Sequence[AffineExpr]) -> AffineExpr:
-    """`expr` with each dimension replaced by its value."""
+    """Return `expr` with each dimension replaced by its value."""
     form = flat(expr)
     forms = None if form is None else {d: flat(values[d]) for d in form[0]}
     if form is None or forms is None:

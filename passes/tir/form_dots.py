@@ -1,7 +1,7 @@
-"""`tir-form-dots`: four products of bytes, added to a sum, become one operation.
+"""`tir-form-dots`: fuses four products of bytes, added to a sum, into one operation.
 
-`tir-lower-blocks` leaves a loop over four terms inside of the lanes of a tile. Where both operands
-have the four bytes side by side, an instruction multiplies and adds them.
+`tir-lower-blocks` leaves a loop over four terms within the lanes of a tile. If both operands have
+the four bytes next to each other, one instruction can multiply and accumulate them.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ from .texture.indices import Indices
 
 
 class TIRFormDotsPass(ModulePass):
-    """Writes `tir.dot` for loops of four terms, on devices that multiply bytes.
+    """Replace loops over four byte products by `tir.dot`, on targets with `multiplies_bytes`.
 
-    Runs on kernels without blocks, on sums in i32 of products of an unsigned byte and a signed one.
-    The loop must be unrolled, and either operand four neighbours that start at a multiple of four,
-    all inside of a border or all outside. Other loops stay.
+    Applies to kernels without blocks, to sums in i32 of products of an unsigned and a signed byte.
+    The loop must be unrolled, and each operand must be four adjacent bytes that start at a multiple
+    of four, either all inside a border or all outside. Other loops are left unchanged.
     """
 
     name: ClassVar[str] = "tir-form-dots"
@@ -50,14 +50,14 @@ class TIRFormDotsPass(ModulePass):
 
 @dataclass(frozen=True)
 class _Factor:
-    """A byte of a product: a load, or one behind a test that gives zero instead."""
+    """A byte of a product: a load, optionally guarded by a test that yields zero if it fails."""
 
     load: memref.LoadOp
     guard: scf.IfOp | None
 
 
 def _form(loop: tir.ForOp) -> None:
-    """Replace a loop of four terms by `tir.dot`, if it is one."""
+    """Replace a loop over four byte products by `tir.dot`; leave any other loop unchanged."""
     ops = list(loop.body.block.ops)
     stores = [op for op in ops if isinstance(op, memref.StoreOp)]
     if loop.kind.data is not tir.LoopKind.Unrolled or len(stores) != 1:
@@ -105,7 +105,7 @@ _PLAIN = (
 
 
 def _parts(store: memref.StoreOp) -> tuple[memref.LoadOp, _Factor, _Factor] | None:
-    """The load of the sum, its unsigned and its signed factor."""
+    """Return the load of the sum, its unsigned factor and its signed factor, or None."""
     added = store.value.owner
     if not isinstance(added, arith.AddiOp):
         return None
@@ -124,6 +124,7 @@ def _parts(store: memref.StoreOp) -> tuple[memref.LoadOp, _Factor, _Factor] | No
 
 
 def _factor(byte: SSAValue) -> _Factor | None:
+    """Return the factor that is extended from `byte`, or None if it is neither of the two forms."""
     match byte.owner:
         case memref.LoadOp() as load:
             return _Factor(load, None)
@@ -136,14 +137,14 @@ def _factor(byte: SSAValue) -> _Factor | None:
 
 
 def _quad(factor: _Factor) -> SSAValue:
-    """Load the four bytes that begin with a factor's, or zeros."""
+    """Load the four bytes that start at a factor's byte, or zeros if its guard fails."""
     load = tir.LoadQuadOp(factor.load.memref, list(factor.load.indices))
     load.result.name_hint = factor.load.res.name_hint
     if factor.guard is None:
         Rewriter.insert_op(load, InsertPoint.before(factor.load))
         return load.result
     fill = fill_of(factor.guard)
-    assert fill is not None, "it is a factor"
+    assert fill is not None, "checked by _factor"
     fill.hoist()
     zero = arith.ConstantOp(IntegerAttr(0, i32))
     guarded = scf.IfOp(
@@ -157,7 +158,7 @@ def _quad(factor: _Factor) -> SSAValue:
 
 
 def _is_quad(load: memref.LoadOp, loop: tir.ForOp) -> bool:
-    """Whether iterations of a loop read neighbours, the first of them at a multiple of four."""
+    """Return whether the iterations read four adjacent bytes that start at a multiple of four."""
     shape = memref_of(load.memref).get_shape()
     address = _address(load, loop)
     is_buffer = not tir.is_texture(load.memref.type)
@@ -176,7 +177,7 @@ def _is_quad(load: memref.LoadOp, loop: tir.ForOp) -> bool:
 
 
 def _address(load: memref.LoadOp, loop: tir.ForOp) -> tuple[Indices, Linear] | None:
-    """The number of the element that a load reads, over the loops around it."""
+    """Return the linear address of the element that a load reads, over the surrounding loops."""
     indices = Indices()
     shape = memref_of(load.memref).get_shape()
     address: AffineExpr = AffineConstantExpr(0)
@@ -190,13 +191,13 @@ def _address(load: memref.LoadOp, loop: tir.ForOp) -> tuple[Indices, Linear] | N
 
 
 def _extent(leaf: SSAValue) -> int | None:
-    """The extent of a loop whose variable a value is; None for anything else."""
+    """Return the extent of the loop whose variable is `leaf`, or None."""
     around = leaf.owner.parent_op() if isinstance(leaf.owner, Block) else None
     return around.size if isinstance(around, tir.ForOp) else None
 
 
 def _depends(values: Sequence[SSAValue], loop: tir.ForOp) -> bool:
-    """Whether values differ from iteration to iteration of a loop."""
+    """Return whether values change between iterations of a loop."""
     pending = list(values)
     while pending:
         if loop.var in pending:
@@ -207,7 +208,7 @@ def _depends(values: Sequence[SSAValue], loop: tir.ForOp) -> bool:
 
 
 def _erase_unused(dot: tir.DotOp) -> None:
-    """Erase the arithmetic whose place an operation took."""
+    """Erase the operations that `dot` has replaced."""
     block = dot.parent_block()
     assert block is not None, "it was inserted"
     for op in reversed(list(block.ops)):

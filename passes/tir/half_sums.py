@@ -1,8 +1,9 @@
-"""How many products a sum in half adds on devices that add up such sums in half, too.
+"""The number of products that are summed in half precision before they are added to a float.
 
-Emulated on four networks, the error of `f16` is then 1.1 to 2.1 times that of sums of 16 products
-which a float takes. One sum in half of all products has up to 4 times that error.
+On devices that accumulate such sums in half, the error of `f16` was emulated on four networks: it
+is then 1.1 to 2.1 times that of sums of 16 products that are added to a float. A single half sum of
+all products has up to 4 times that error.
 """
 
 MOST_HALVES = 36
-"""Those of a 3 x 3 window of four channels."""
+"""The products of a 3 x 3 window over four channels."""

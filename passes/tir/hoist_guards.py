@@ -1,9 +1,9 @@
-"""`tir-hoist-guards`: tests of a sum's terms leave the loops that do not change them.
+"""`tir-hoist-guards`: moves tests of a sum's terms out of loops that do not change them.
 
-A term that is zero outside of some bounds, as at the border of a convolution, adds nothing there.
-Where a loop adds only such terms, the whole loop stands under the tests that are the same in all of
-its iterations: rows outside of the image are skipped, and the inner loops need no test for them.
-Unrolled loops leave out terms of columns outside of the image.
+A term that is zero outside some bounds, as at the border of a convolution, contributes nothing
+there. If a loop adds only such terms, the whole loop is guarded by the tests that are invariant in
+it: rows outside the image are skipped, and the inner loops need no test for them. Unrolled loops
+omit the terms of columns outside the image.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ from ...dialects import cl, tir
 from ...dialects.walking import operations_in
 
 _COPIES = 8
-"""So many terms under one test are worth a branch."""
+"""The number of terms under one test from which a branch pays off."""
 
 
 @dataclass(frozen=True)
 class TIRHoistGuardsPass(ModulePass):
-    """Put loops under the tests that are common to all terms that they add up.
+    """Guard loops by the tests that are common to all terms that they add.
 
-    For kernels of CPUs: GPUs choose between values and do not branch. Runs on kernels without
-    blocks, on sums in which one product of each term is zero where a test fails. Weights are taken
-    to be finite: a product of zero and infinity would not be zero.
+    Applies to kernels for CPUs, since GPUs select between values rather than branch. The kernels
+    must have no blocks, and the sums must have terms with a factor that is zero if a test fails.
+    Weights are assumed to be finite: zero times infinity is not zero.
     """
 
     name: ClassVar[str] = "tir-hoist-guards"
@@ -51,14 +51,14 @@ class TIRHoistGuardsPass(ModulePass):
 
 @dataclass(frozen=True)
 class _Term:
-    """A value that is zero where a test fails, and the loops that only add it up, inside first."""
+    """A value that is zero if a test fails; the loops that only add it up, innermost first."""
 
     guard: scf.IfOp
     loops: Sequence[tir.ForOp]
 
 
 def _term_of(guard: scf.IfOp) -> _Term | None:
-    """The term that is zero where the guard fails, if the loops around it add up nothing else."""
+    """Return the term guarded by `guard`, if the surrounding loops accumulate nothing else."""
     store = _accumulation(guard)
     if store is None:
         return None
@@ -73,7 +73,7 @@ def _term_of(guard: scf.IfOp) -> _Term | None:
 
 
 def _accumulation(guard: scf.IfOp) -> memref.StoreOp | None:
-    """The store of a sum to which the result of a guard, times something, is added."""
+    """Return the store of a sum to which the guard's result, times a factor, is added, or None."""
     if len(guard.results) != 1 or not _is_zero(_otherwise(guard)):
         return None
     value = guard.results[0]
@@ -96,6 +96,7 @@ def _accumulation(guard: scf.IfOp) -> memref.StoreOp | None:
 
 
 def _otherwise(guard: scf.IfOp) -> SSAValue | None:
+    """Return the value that a guard yields if its test fails."""
     last = guard.false_region.block.last_op
     return last.operands[0] if isinstance(last, scf.YieldOp) and last.operands else None
 
@@ -110,18 +111,19 @@ def _is_zero(value: SSAValue | None) -> bool:
 
 
 def _only_user(value: SSAValue) -> Operation | None:
+    """Return the user of `value`, or None if it does not have exactly one."""
     users = [use.operation for use in value.uses]
     return users[0] if len(users) == 1 else None
 
 
 def _only_store(loop: tir.ForOp) -> Operation | None:
-    """The one operation with an effect on memory in a loop; None if there are several."""
+    """Return the only operation in a loop with an effect on memory, or None."""
     effects = [op for op in loop.body.walk() if isinstance(op, memref.StoreOp | tir.BarrierOp)]
     return effects[0] if len(effects) == 1 else None
 
 
 def _hoist(term: _Term) -> None:
-    """Move each test as far out as the loops go that do not change it."""
+    """Move each test out of all loops that do not change it."""
     kept: list[SSAValue] = []
     moved: dict[tir.ForOp, list[SSAValue]] = {}
     for test in _conjuncts(term.guard.cond):
@@ -132,7 +134,8 @@ def _hoist(term: _Term) -> None:
             moved.setdefault(loop, []).append(test)
     if not moved:
         return
-    # The outermost loop first: the tests of an inner one then lie inside of the other condition.
+    # From the outermost loop inwards: the tests of an inner loop are then inside the outer
+    # condition.
     for loop in reversed(term.loops):
         if loop in moved:
             _put_under(loop, moved[loop])
@@ -140,6 +143,7 @@ def _hoist(term: _Term) -> None:
 
 
 def _conjuncts(value: SSAValue) -> Iterator[SSAValue]:
+    """Yield the operands of nested `arith.andi`."""
     if isinstance(value.owner, arith.AndIOp):
         yield from _conjuncts(value.owner.lhs)
         yield from _conjuncts(value.owner.rhs)
@@ -148,8 +152,10 @@ def _conjuncts(value: SSAValue) -> Iterator[SSAValue]:
 
 
 def _outermost(loops: Sequence[tir.ForOp], test: SSAValue) -> tir.ForOp | None:
-    """The outermost of the loops around a test that do not change it; None if nothing is spared:
-    neither a loop, nor many copies of the test, nor terms in copies in which it is known.
+    """Return the outermost loop around a test that does not change it, if moving the test pays off.
+
+    It pays off if it skips a loop, or many copies of the test, or terms in unrolled copies where
+    the test is known. Otherwise the result is None.
     """
     if not _tests_indices(test):
         return None
@@ -166,12 +172,13 @@ def _outermost(loops: Sequence[tir.ForOp], test: SSAValue) -> tir.ForOp | None:
 
 
 def _is_unrolled(var: SSAValue) -> bool:
+    """Return whether `var` is the variable of an unrolled loop."""
     loop = var.owner.parent_op() if isinstance(var.owner, Block) else None
     return isinstance(loop, tir.ForOp) and loop.kind.data is tir.LoopKind.Unrolled
 
 
 def _tests_indices(value: SSAValue) -> bool:
-    """Whether a test is computed from the variables of loops alone."""
+    """Return whether a test is computed from loop variables only."""
     owner = value.owner
     if isinstance(owner, Block):
         return True
@@ -180,15 +187,15 @@ def _tests_indices(value: SSAValue) -> bool:
 
 
 def _loops_of(value: SSAValue) -> set[SSAValue]:
-    """The loop variables that a test of indices depends on."""
+    """Return the loop variables that a test of indices depends on."""
     owner = value.owner
     if isinstance(owner, Block):
         return {value}
-    return {found for operand in owner.operands for found in _loops_of(operand)}
+    return {var for operand in owner.operands for var in _loops_of(operand)}
 
 
 def _put_under(loop: tir.ForOp, tests: Sequence[SSAValue]) -> None:
-    """Run a loop only where all tests hold."""
+    """Guard a loop by the conjunction of `tests`."""
     point = InsertPoint.before(loop)
     copies = [_copy(test, point, {}) for test in tests]
     condition = _conjunction(copies, point)
@@ -200,7 +207,7 @@ def _put_under(loop: tir.ForOp, tests: Sequence[SSAValue]) -> None:
 
 
 def _copy(value: SSAValue, point: InsertPoint, done: dict[SSAValue, SSAValue]) -> SSAValue:
-    """A test of indices, computed at another point."""
+    """Return a test of indices recomputed at another point."""
     owner = value.owner
     if isinstance(owner, Block):
         return value
@@ -213,6 +220,7 @@ def _copy(value: SSAValue, point: InsertPoint, done: dict[SSAValue, SSAValue]) -
 
 
 def _conjunction(tests: Sequence[SSAValue], point: InsertPoint) -> SSAValue:
+    """Return the `arith.andi` of all tests, inserted at `point`."""
     first, *rest = tests
     for test in rest:
         both = arith.AndIOp(first, test)
@@ -222,7 +230,7 @@ def _conjunction(tests: Sequence[SSAValue], point: InsertPoint) -> SSAValue:
 
 
 def _restrict(guard: scf.IfOp, tests: Sequence[SSAValue]) -> None:
-    """Leave only these tests; without any, its first branch takes the place of the guard."""
+    """Reduce the guard's condition to `tests`; without tests, inline its first branch."""
     point = InsertPoint.before(guard)
     before = guard.cond
     if tests:
@@ -244,7 +252,7 @@ def _restrict(guard: scf.IfOp, tests: Sequence[SSAValue]) -> None:
 
 
 def _erase_unused(value: SSAValue) -> None:
-    """Erase the computation of a test that nothing asks for any more."""
+    """Erase the computation of a test if it is no longer used."""
     owner = value.owner
     if isinstance(owner, Block) or any(result.uses for result in owner.results):
         return

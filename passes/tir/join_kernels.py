@@ -1,4 +1,4 @@
-"""`tir-join-kernels`: small kernels share a launch."""
+"""`tir-join-kernels`: merges small kernels so that they share a launch."""
 
 from __future__ import annotations
 
@@ -19,26 +19,29 @@ from .join.launches import Cost, ProgramCommands, cost_of, is_eligible
 from .schedule.analysis import memref_of
 
 _MOST_MICROSECONDS = 40.0
-"""Of one core, for kernels one after the other in one work-item."""
+"""Upper limit of the time on one core for kernels that run in sequence in one work-item."""
 _LEAST_GAIN = 0.25
-"""The share of the time of kernels side by side that a launch must be: work-items that alternate
-lose the weights in their caches, some 13 microseconds in SqueezeNet's fire modules."""
+"""The ratio of launch time to the time of kernels side by side, from which joining pays off.
+
+Alternating work-items evict each other's weights from the caches, which costs some 13 microseconds
+in SqueezeNet's fire modules.
+"""
 _MOST_ARGUMENTS = 64
-"""Half of what OpenCL guarantees (OpenCL 1.2 specification, table 4.3), bounds of loops besides."""
+"""Half of the arguments that OpenCL 1.2 guarantees (table 4.3); loop bounds are arguments, too."""
 _REACH = 6
-"""Commands that a launch may overtake to run beside another."""
+"""Maximum number of commands that a launch may overtake to run beside another launch."""
 
 _Form = Callable[[Sequence[Member], Signature], tir.FuncOp]
 
 
 @dataclass(frozen=True)
 class TIRJoinKernelsPass(ModulePass):
-    """Join launches on CPUs, where starting the cores takes as long as small kernels do.
+    """Join launches on CPUs, where starting the cores takes as long as a small kernel runs.
 
-    A kernel of one work-item and its neighbours in the queue become one work-item that computes
-    them in sequence, if that saves more than it loses by leaving the other cores idle. Tiny ones
-    that are independent of each other run side by side, if their memory is no more than that of the
-    rest of the program.
+    A kernel with a single work-item is joined with its neighbors in the queue into one work-item
+    that computes them in sequence, if that saves more time than it loses by leaving the other cores
+    idle. Tiny independent kernels run side by side if their memory does not exceed that of the rest
+    of the program.
     """
 
     name: ClassVar[str] = "tir-join-kernels"
@@ -56,18 +59,18 @@ class TIRJoinKernelsPass(ModulePass):
 
 
 class _Joiner:
-    """The kernels of a module, and the joint ones."""
+    """The kernels of a module, including the joint kernels created so far."""
 
     def __init__(self, module: ModuleOp, target: cl.Target) -> None:
         self.module, self.target = module, target
         self.functions = {op.sym_name.data: op for op in module.ops if isinstance(op, tir.FuncOp)}
         self._kernels = cl.kernels_of(module)
         self._costs: dict[str, Cost | None] = {}
-        self._made: dict[object, str] = {}
+        self._joint: dict[object, str] = {}
         self._members: set[str] = set()
 
     def cost(self, op: Operation) -> Cost | None:
-        """The cost of a launch that can be joined; None for other commands."""
+        """Return the cost of a launch that can be joined; None for other commands."""
         if not isinstance(op, cl.EnqueueKernelOp) or op.kernel_name not in self.functions:
             return None
         name = op.kernel_name
@@ -77,13 +80,13 @@ class _Joiner:
         return self._costs[name]
 
     def launches(self, program: cl.ProgramOp) -> ProgramCommands:
-        """The launches of a program as it is now."""
+        """Return the current commands of a program."""
         return ProgramCommands(program, self._kernels)
 
     def join(
         self, ops: Sequence[cl.EnqueueKernelOp], binding: _Binding, form: _Form, word: str
     ) -> cl.EnqueueKernelOp:
-        """A launch of the joint kernel of `ops`; equal ones share it."""
+        """Return a launch of the joint kernel of `ops`; equal combinations share the kernel."""
         members = [
             Member(self.functions[op.kernel_name], places)
             for op, places in zip(ops, binding.places, strict=True)
@@ -91,10 +94,10 @@ class _Joiner:
         names = tuple(op.kernel_name for op in ops)
         types = tuple(value.type for value in binding.values)
         key = (form, names, tuple(binding.places), types)
-        if key not in self._made:
-            self._made[key] = self._make(members, names, types, form, word)
+        if key not in self._joint:
+            self._joint[key] = self._make(members, names, types, form, word)
             self._members |= set(names)
-        launch = cl.EnqueueKernelOp(self._made[key], binding.values)
+        launch = cl.EnqueueKernelOp(self._joint[key], binding.values)
         launch.location = ops[-1].location
         return launch
 
@@ -106,7 +109,9 @@ class _Joiner:
         form: _Form,
         word: str,
     ) -> str:
-        # Of joint kernels the outer names: runtimes name files by kernels, at most 255 bytes.
+        """Insert the joint kernel of `members` into the module and return its name."""
+        # For joint kernels, use only the outer names: runtimes name files after kernels, and file
+        # names || are limited to 255 bytes.
         first, last = names[0].split(f"_{word}_")[0], names[-1].split(f"_{word}_")[-1]
         stem = f"{first}_{word}_{last}"
         name = free_name(stem, self.functions)
@@ -118,7 +123,7 @@ class _Joiner:
         return name
 
     def erase_unused(self) -> None:
-        """Erase the members that no launch is left of."""
+        """Erase the joined kernels that have no remaining launch."""
         used = {op.kernel_name for op in self.module.walk() if isinstance(op, cl.EnqueueKernelOp)}
         for name in self._members - used:
             Rewriter.erase_op(self.functions.pop(name))
@@ -126,17 +131,17 @@ class _Joiner:
 
 @dataclass
 class _Binding:
-    """The arguments of a joint launch, and their places for each member."""
+    """The arguments of a joint launch, and for each member the indices of its arguments."""
 
     values: list[SSAValue] = field(default_factory=list[SSAValue])
     places: list[tuple[int, ...]] = field(default_factory=list[tuple[int, ...]])
 
 
 def _bind(ops: Sequence[cl.EnqueueKernelOp], launches: ProgramCommands) -> _Binding | None:
-    """The arguments of a joint launch: each memory once, since its pointers are `restrict`.
+    """Return the arguments of a joint launch, each memory once, since pointers are `restrict`.
 
-    None if some argument that is written overlaps another one, but is not the same bytes, or if
-    there are too many.
+    The result is None if a written argument partially overlaps another one, or if there are more
+    than `_MOST_ARGUMENTS`.
     """
     binding, written = _Binding(), set[int]()
     for op in ops:
@@ -161,7 +166,7 @@ def _bind(ops: Sequence[cl.EnqueueKernelOp], launches: ProgramCommands) -> _Bind
 
 
 def _find(values: Sequence[SSAValue], value: SSAValue, launches: ProgramCommands) -> int | None:
-    """The argument with the same bytes as numbers of the same type."""
+    """Return the index of the value with the same bytes and element type, or None."""
     place = launches.place(value)
     for i, other in enumerate(values):
         if other is value:
@@ -173,7 +178,7 @@ def _find(values: Sequence[SSAValue], value: SSAValue, launches: ProgramCommands
 
 
 def _join_sequences(program: cl.ProgramOp, joiner: _Joiner) -> None:
-    """Join runs of small launches, at least one of each two with a single work-item."""
+    """Join runs of small launches in which of any two neighbors one has a single work-item."""
     launches = joiner.launches(program)
     run: list[cl.EnqueueKernelOp] = []
     cost: Cost | None = None
@@ -187,23 +192,24 @@ def _join_sequences(program: cl.ProgramOp, joiner: _Joiner) -> None:
         run.clear()
 
     for op in launches.commands:
-        own = joiner.cost(op)
-        if own is None or not isinstance(op, cl.EnqueueKernelOp):
+        own_cost = joiner.cost(op)
+        if own_cost is None or not isinstance(op, cl.EnqueueKernelOp):
             finish()
             cost = None
             continue
-        if cost is not None and _pays_in_sequence(cost, own, joiner.target):
+        if cost is not None and _pays_in_sequence(cost, own_cost, joiner.target):
             if _bind([*run, op], launches) is not None:
                 run.append(op)
-                cost = Cost(cost.microseconds + own.microseconds, 1)
+                cost = Cost(cost.microseconds + own_cost.microseconds, 1)
                 continue
         finish()
         run.append(op)
-        cost = own
+        cost = own_cost
     finish()
 
 
 def _pays_in_sequence(first: Cost, second: Cost, target: cl.Target) -> bool:
+    """Return whether one work-item that runs both kernels is faster than two launches."""
     both = Cost(first.microseconds + second.microseconds, 1)
     apart = first.elapsed(target.device.compute_units) + second.elapsed(target.device.compute_units)
     return (
@@ -214,14 +220,14 @@ def _pays_in_sequence(first: Cost, second: Cost, target: cl.Target) -> bool:
 
 
 def _join_neighbours(program: cl.ProgramOp, joiner: _Joiner) -> None:
-    """Let launches run beside later ones that need nothing of them and what is between."""
+    """Join launches with later launches that depend neither on them nor on the commands between."""
     launches, time = joiner.launches(program), 0
     while time < len(launches.commands):
-        found = _partner(launches, time, joiner)
-        if found is None:
+        partner = _partner(launches, time, joiner)
+        if partner is None:
             time += 1
             continue
-        first, second, binding = found
+        first, second, binding = partner
         for op in _needed_before(first, second):
             op.detach()
             Rewriter.insert_op(op, InsertPoint.before(first))
@@ -235,7 +241,7 @@ def _join_neighbours(program: cl.ProgramOp, joiner: _Joiner) -> None:
 def _partner(
     launches: ProgramCommands, time: int, joiner: _Joiner
 ) -> tuple[cl.EnqueueKernelOp, cl.EnqueueKernelOp, _Binding] | None:
-    """The launch at `time` and one that may run beside it, with their arguments."""
+    """Return the launch at `time` and a launch that may run beside it, with their arguments."""
     first = launches.commands[time]
     cost = joiner.cost(first)
     if cost is None:
@@ -243,8 +249,8 @@ def _partner(
     assert isinstance(first, cl.EnqueueKernelOp)
     for later in range(time + 1, min(time + 1 + _REACH, len(launches.commands))):
         second = launches.commands[later]
-        own = joiner.cost(second)
-        if own is None or not _pays_beside(cost, own, joiner.target):
+        second_cost = joiner.cost(second)
+        if second_cost is None or not _pays_beside(cost, second_cost, joiner.target):
             continue
         assert isinstance(second, cl.EnqueueKernelOp)
         if any(launches.conflict(op, second) for op in launches.commands[time:later]):
@@ -256,21 +262,22 @@ def _partner(
 
 
 def _pays_beside(first: Cost, second: Cost, target: cl.Target) -> bool:
+    """Return whether a saved launch outweighs the loss of running both kernels side by side."""
     both = (first.microseconds + second.microseconds) / target.device.compute_units
     return target.machine.launch_microseconds >= _LEAST_GAIN * both
 
 
 def _needed_before(first: Operation, second: Operation) -> list[Operation]:
-    """The operations after `first` that make the arguments of `second`, in order."""
+    """Return the operations after `first` that define the arguments of `second`, in order."""
     block = first.parent_block()
     assert block is not None
-    found: set[Operation] = set()
+    needed: set[Operation] = set()
     pending = [second]
     while pending:
         for operand in pending.pop().operands:
             owner = operand.owner
-            if isinstance(owner, Operation) and owner not in found:
-                found.add(owner)
+            if isinstance(owner, Operation) and owner not in needed:
+                needed.add(owner)
                 pending.append(owner)
     ops = list(block.ops)
-    return [op for op in ops[ops.index(first) + 1 :] if op in found]
+    return [op for op in ops[ops.index(first) + 1 :] if op in needed]

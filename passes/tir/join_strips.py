@@ -1,8 +1,8 @@
-"""`tir-join-strips`: a product and the kernel before it become one, where that saves time on a CPU.
+"""`tir-join-strips`: fuses a product with the kernel before it, if that saves time on a CPU.
 
-A depthwise convolution writes a large result, which the 1x1 convolution behind it reads once. One
-kernel computes and multiplies it a strip at a time (`rules/cpu/strips.py`): its pieces stay in the
-caches, it needs no buffer, and there is a launch less.
+A depthwise convolution writes a large result, which the following 1x1 convolution reads once. One
+kernel that computes and multiplies it a strip at a time (`rules/cpu/strips.py`) keeps the strips in
+the caches, needs no buffer for the intermediate result, and saves a launch.
 """
 
 from __future__ import annotations
@@ -36,28 +36,28 @@ from .tuning_database import DeviceDriver
 
 @dataclass(frozen=True)
 class TIRJoinStripsPass(ModulePass):
-    """Make one kernel of two whose launches follow each other, where the rule `strips` fits it.
+    """Fuse pairs of kernels with consecutive launches, if the rule `strips` applies to the result.
 
-    The second multiplies what the first computes, and nothing else reads that. A model of the
-    device says whether it saves time. Launches of the same two kernels share the new one. Kernels
-    that carry a plan or a schedule stay as they are, and so does everything on targets without
-    blocks of channels in buffers.
+    The second kernel multiplies what the first computes, and nothing else reads that value. A cost
+    model of the device decides whether the fusion saves time. Launches of the same two kernels
+    share the new kernel. Kernels with a plan or a schedule are left unchanged, as is everything on
+    targets without blocks of channels in buffers.
 
-    With `tuning`, tuning databases (`tuned_joins.py`), a pair is joined or not as was faster on a
-    device that has times of all three kernels, by more than the noise. A remark tells whether that
-    is another one than `device` and `driver`. `places` are databases that nobody named: one that
-    cannot be read is left out.
+    With `tuning`, tuning databases (`tuned_joins.py`), measured times of all three kernels on one
+    device decide instead, if they differ by more than the noise. A remark names the device if it is
+    not `device` with `driver`. `places` are databases that the user did not name: unreadable ones
+    are ignored.
     """
 
     name: ClassVar[str] = "tir-join-strips"
     tuning: tuple[str, ...] = ()
     """Paths of tuning databases."""
     places: tuple[str, ...] = ()
-    """Paths of further ones, or `shipped`: the one that clopt brings for the target."""
+    """Paths of further databases, or `shipped`: the database that clopt includes for the target."""
     device: str = ""
-    """The name and platform of the device that runs the kernels, as records have them."""
+    """The name and platform of the device that runs the kernels, as written in records."""
     driver: str = ""
-    """The version of its driver."""
+    """The version of the device's driver."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         device = DeviceDriver(self.device, self.driver)
@@ -67,7 +67,7 @@ class TIRJoinStripsPass(ModulePass):
 
 
 def join_strips(module: ModuleOp, is_joined: Callable[[Pair], bool]) -> None:
-    """Join the pairs of a module's kernels that `is_joined` says, of those that the rule fits."""
+    """Join the pairs of kernels to which the rule applies and `is_joined` returns True."""
     target = cl.target_of(module)
     if target.device.device_type != "cpu" or target.uses_textures or not target.lanes:
         return
@@ -80,7 +80,7 @@ def join_strips(module: ModuleOp, is_joined: Callable[[Pair], bool]) -> None:
 
 @dataclass
 class _StripJoiner:
-    """The kernels of a module, and those that were made of two."""
+    """The kernels of a module, including the joined kernels created so far."""
 
     module: ModuleOp
     target: cl.Target
@@ -89,20 +89,20 @@ class _StripJoiner:
     joined: dict[tuple[str, str, int], tir.FuncOp | None] = field(
         default_factory=dict[tuple[str, str, int], "tir.FuncOp | None"]
     )
-    """By the names of two kernels and the parameter of the second; None where they stay two."""
+    """Keyed by the names of two kernels and the parameter of the second; None if not joined."""
     replaced: dict[str, None] = field(default_factory=dict[str, None])
-    """The kernels with a launch that is gone."""
+    """The kernels of which a launch was replaced."""
     structures: dict[str, NaiveKernel | None] = field(
         default_factory=dict[str, "NaiveKernel | None"]
     )
-    """The stages of kernels by name; None for those that are decided already."""
+    """The stages of kernels by name; None for kernels that are already planned or scheduled."""
 
     def __post_init__(self) -> None:
         funcs = (op for op in self.module.ops if isinstance(op, tir.FuncOp))
         self.kernels = {func.sym_name.data: func for func in funcs}
 
     def join(self, program: cl.ProgramOp) -> None:
-        """Join launches of a program, the first pairs first."""
+        """Join consecutive launches of a program, in order."""
         before: cl.EnqueueKernelOp | None = None
         for command in cl.commands(program):
             launch = command if isinstance(command, cl.EnqueueKernelOp) else None
@@ -111,6 +111,7 @@ class _StripJoiner:
             before = launch
 
     def _join(self, first: cl.EnqueueKernelOp, second: cl.EnqueueKernelOp) -> bool:
+        """Replace two launches by one of their joined kernel; return whether that was possible."""
         names = first.kernel_name, second.kernel_name
         if any(name not in self.kernels for name in names):
             return False
@@ -134,23 +135,24 @@ class _StripJoiner:
         return True
 
     def _kernel(self, first: str, second: str, at: int) -> tir.FuncOp | None:
-        """The kernel that two become, None where they stay apart."""
+        """Return the kernel that two kernels are joined into, or None if they are not joined."""
         key = first, second, at
         if key not in self.joined:
             a, b = self._structure(first), self._structure(second)
             self.joined[key] = None
             if a is not None and b is not None and may_be_strips(a, b, b.func.params[at]):
-                self.joined[key] = self._made(a.func, b.func, at)
+                self.joined[key] = self._create(a.func, b.func, at)
         return self.joined[key]
 
     def _structure(self, name: str) -> NaiveKernel | None:
-        """The stages of a kernel, found once; None where it is decided how it runs."""
+        """Return the stages of a kernel, or None if it is already planned or scheduled."""
         if name not in self.structures:
             func = self.kernels[name]
             self.structures[name] = NaiveKernel(func) if _is_open(func) else None
         return self.structures[name]
 
-    def _made(self, first: tir.FuncOp, second: tir.FuncOp, at: int) -> tir.FuncOp | None:
+    def _create(self, first: tir.FuncOp, second: tir.FuncOp, at: int) -> tir.FuncOp | None:
+        """Create the joined kernel, or return None if the rule or `is_joined` rejects it."""
         name = free_name(f"{first.sym_name.data}_{second.sym_name.data}", self.kernels)
         func = _joined(first, second, at, name)
         space = STRIPS.space(NaiveKernel(func), self.target)
@@ -163,7 +165,7 @@ class _StripJoiner:
         return func
 
     def finish(self) -> None:
-        """Erase the kernels that no launch is left of, and count those of the others."""
+        """Erase kernels without launches, and update the launch counts in other comments."""
         programs = (op for op in self.module.ops if isinstance(op, cl.ProgramOp))
         commands = (command for program in programs for command in cl.commands(program))
         launches = Counter(op.kernel_name for op in commands if isinstance(op, cl.EnqueueKernelOp))
@@ -178,28 +180,28 @@ class _StripJoiner:
 
 
 def _is_open(func: tir.FuncOp) -> bool:
-    """Whether nobody has decided yet how a kernel runs."""
+    """Return whether a kernel is naive, and not yet planned, scheduled or split."""
     decided = (func.global_size, func.schedule, func.plan, func.part_of)
-    return all(fact is None for fact in decided) and is_naive(func)
+    return all(attribute is None for attribute in decided) and is_naive(func)
 
 
 def _handed_over(
     kernel: tir.FuncOp, first: cl.EnqueueKernelOp, second: cl.EnqueueKernelOp
 ) -> int | None:
-    """The one parameter that the first kernel writes, if only the second launch reads its value."""
+    """Return the only output of the first kernel if only the second launch reads it, or None."""
     if len(kernel.output_indices) != 1:
         return None
     (output,) = kernel.output_indices
     value = first.args[output]
     users = [use.operation for use in value.uses]
-    is_own = isinstance(value.owner, cl.AllocOp) and len(users) == 2
-    return output if is_own and set(users) == {first, second} else None
+    is_private = isinstance(value.owner, cl.AllocOp) and len(users) == 2
+    return output if is_private and set(users) == {first, second} else None
 
 
 def _joined(first: tir.FuncOp, second: tir.FuncOp, at: int, name: str) -> tir.FuncOp:
-    """A kernel with the stages of both; what the first writes is a temporary.
+    """Return a kernel with the stages of both, where the output of the first is a temporary.
 
-    Its parameters are those of both, without that value.
+    Its parameters are the parameters of both kernels except for that value.
     """
     (output,) = first.output_indices
     kept = [
@@ -235,12 +237,13 @@ def _joined(first: tir.FuncOp, second: tir.FuncOp, at: int, name: str) -> tir.Fu
 
 
 def _comments(*kernels: tir.FuncOp) -> Iterator[str]:
+    """Return the comments of the kernels without their launch counts."""
     texts = (kernel.comment.data for kernel in kernels if kernel.comment is not None)
     return map(without_launches, texts)
 
 
 def _name_blocks(func: tir.FuncOp, strip: str) -> None:
-    """Give each block a label of its own: the first "out" writes the strip now."""
+    """Give each block a unique label; a first "out" now names the strip."""
     blocks = [block for op in func.body.block.ops for block in blocks_in(op)]
     taken: set[str] = set()
     last = blocks[-1]

@@ -1,4 +1,4 @@
-"""`tir-lower-blocks`: blocks become plain statements in their loops.
+"""`tir-lower-blocks`: replaces blocks by plain statements in their loops.
 
 The result consists of loops, conditions, loads, stores and arithmetic, and has an NDRange.
 """
@@ -37,7 +37,7 @@ class TIRLowerBlocksPass(ModulePass):
 
 
 def lower_blocks(func: FuncOp, *, biased: bool = False) -> None:
-    """Replace the blocks of one kernel; `biased` is whether its sums start from their biases."""
+    """Replace the blocks of one kernel; with `biased`, its sums start from their biases."""
     blocks = inventory(func).blocks
     check_shared(blocks)
     place_initial_values(blocks)

@@ -1,7 +1,7 @@
-"""`tir-lower-textures`: accesses to packed memory become reads and writes of texels.
+"""`tir-lower-textures`: replaces accesses to packed memory by reads and writes of texels.
 
-The image itself has a border of zeros. Conditions that its sampler decides are dropped; for the
-others, one coordinate is moved outside of the image, so that no lane of the device branches.
+An image has an implicit border of zeros. Conditions that its sampler can evaluate are dropped; for
+other conditions, a coordinate is moved outside the image, so that no lane of the device branches.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from .texture.rows import of_texels, row_access_of
 
 @dataclass(frozen=True)
 class TIRLowerTexturesPass(ModulePass):
-    """Give the kernels whose parameters are images, or packed like them, accesses by texels.
+    """Lower accesses to images, and to buffers that are packed like images, to texel operations.
 
-    Packed buffers exist only on targets that use textures. Raises CloptError if an image may be
-    accessed outside of its extents.
+    Packed buffers exist only on targets that use textures. Raises CloptError if an image might be
+    accessed outside its extents.
     """
 
     name: ClassVar[str] = "tir-lower-textures"
@@ -49,9 +49,9 @@ class TIRLowerTexturesPass(ModulePass):
 
 
 def lower_textures(func: tir.FuncOp, *, packed: bool = True, rows: bool = False) -> None:
-    """Rewrite one kernel; `packed` is whether its global memory may be, too.
+    """Lower one kernel; with `packed`, its buffers may be packed, too.
 
-    With `rows`, reads of neighbours in plain memory go by texels, too.
+    With `rows`, reads of adjacent elements in plain memory also use texels.
     """
     if inventory(func).blocks:
         raise CloptError(
@@ -67,6 +67,7 @@ def lower_textures(func: tir.FuncOp, *, packed: bool = True, rows: bool = False)
 
 
 def _may_be_packed(func: tir.FuncOp, packed: bool) -> bool:
+    """Return whether a parameter is an image or, if `packed`, a buffer that may be packed."""
     types = [memref_of(param) for param in func.params]
     return any(
         tir.is_texture(type_) or (packed and type_.get_shape()[-1:] == (tir.TEXEL,))
@@ -75,6 +76,7 @@ def _may_be_packed(func: tir.FuncOp, packed: bool) -> bool:
 
 
 def _check_directions(func: tir.FuncOp) -> None:
+    """Raise CloptError for an image that a kernel both reads and writes."""
     for param in func.params:
         if tir.is_texture(param.type):
             kinds = {type(use.operation) for use in param.uses}
@@ -82,11 +84,13 @@ def _check_directions(func: tir.FuncOp) -> None:
                 raise CloptError(
                     f"@{func.sym_name.data} reads and writes the texture {param.name_hint}, but "
                     "an image of OpenCL C 1.2 is either read or written by a kernel; write the "
-                    "result to another one"
+                    "result to another texture"
                 )
 
 
 class _Lowering:
+    """The lowering of one kernel."""
+
     def __init__(self, packed: bool, rows: bool):
         self.packed = packed
         self.rows = rows
@@ -94,6 +98,7 @@ class _Lowering:
         self.changed = False
 
     def block(self, block: Block, known: Knowledge) -> None:
+        """Lower the operations of a block under the conditions and loop ranges `known`."""
         for op in list(block.ops):
             match op:
                 case tir.ForOp():
@@ -110,12 +115,14 @@ class _Lowering:
                     pass
 
     def _read_of(self, op: memref.LoadOp, known: Knowledge) -> PackedAccess | None:
+        """Return the packed access of a load, or None."""
         access = access_of(op, known, self.packed)
         return row_access_of(op, known) if access is None and self.rows else access
 
     def _if(self, op: scf.IfOp, known: Knowledge) -> None:
+        """Lower a conditional, as a guarded read if it has that form."""
         fill = fill_of(op)
-        # The read moves out of the `if`, so the condition does not hold for it.
+        # The read is hoisted out of the `if`, so the condition does not hold for it.
         access = None if fill is None else self._read_of(fill.load, known)
         if fill is not None and access is not None:
             self._fill(fill, access, known)
@@ -125,7 +132,7 @@ class _Lowering:
             self.block(op.false_region.block, known.unless(op.cond))
 
     def _read(self, op: memref.LoadOp, access: PackedAccess, known: Knowledge) -> None:
-        """Read without a sampler if the texel is proved to exist, else with one, which is safe.
+        """Read without a sampler if the texel provably exists, else with a sampler, which is safe.
 
         There is no proof for loaded indices, or for indices that conditions keep from being used.
         """
@@ -139,9 +146,10 @@ class _Lowering:
         Rewriter.replace_op(op, new)
 
     def _write(self, op: memref.StoreOp, access: PackedAccess, known: Knowledge) -> None:
+        """Lower a store to a texel write if a loop of 4 lanes writes whole texels."""
         if not writes_whole_texels(access, self.indices):
             if access.is_texture:
-                raise refuse(access, "whose texels are not written whole by one loop of 4 lanes")
+                raise refuse(access, "whose texels are not fully written by one loop of 4 lanes")
             return
         _check_inside(access, known, range(len(access.coords)))
         values = [self._index(coord, op) for coord in access.coords]
@@ -150,10 +158,10 @@ class _Lowering:
         Rewriter.replace_op(op, tir.TexelWriteOp(op.value, op.memref, values, lane))
 
     def _fill(self, fill: Fill, access: PackedAccess, known: Knowledge) -> None:
-        """Replace the branch by a read in any case, which gives zero if the condition fails.
+        """Replace the branch by an unconditional read that yields zero if the condition fails.
 
-        With a border of zeros, a coordinate in the border does that. Without one, and for other
-        constants, a selection replaces the value.
+        With a border of zeros, a coordinate in the border achieves that. Without one, and for other
+        constants, a select replaces the value.
         """
         place = fill.op
         fill.hoist()
@@ -190,9 +198,9 @@ class _Lowering:
         Rewriter.replace_op(place, [], [result])
 
     def _of_texels(self, place: scf.IfOp, known: Knowledge) -> SSAValue:
-        """The condition of a border, with tests of texels for those of elements.
+        """Return the condition of a border with tests of texels in place of tests of elements.
 
-        So the reads of a texel's elements have one condition, and share one read.
+        The reads of a texel's elements then have the same condition and share one read.
         """
         parts: list[SSAValue] = []
         for part in conjuncts(place.cond):
@@ -201,6 +209,7 @@ class _Lowering:
         return self._all_of(parts, place)
 
     def _test(self, test: Condition, place: Operation) -> SSAValue:
+        """Return `test` as an i1 value, computed before `place`."""
         low = test.high is None
         bound = test.low if low else test.high
         assert bound is not None
@@ -210,6 +219,7 @@ class _Lowering:
         return compare.result
 
     def _all_of(self, conditions: Sequence[SSAValue], place: Operation) -> SSAValue:
+        """Return the conjunction of all conditions, computed before `place`."""
         condition = conditions[0]
         for part in conditions[1:]:
             both = arith.AndIOp(condition, part)
@@ -218,7 +228,7 @@ class _Lowering:
         return condition
 
     def _is_implied(self, part: SSAValue, access: PackedAccess, known: Knowledge) -> bool:
-        """Whether a texel for which `part` fails certainly lies in the border."""
+        """Return whether every texel for which `part` fails lies in the border."""
         condition = self.indices.condition(part)
         if condition is None:
             return False
@@ -230,7 +240,7 @@ class _Lowering:
     def _choose(
         self, conditions: Sequence[SSAValue], value: SSAValue, other: int, place: Operation
     ) -> SSAValue:
-        """`value` if all conditions hold, else a number."""
+        """Return `value` if all conditions hold, else the constant `other`."""
         condition = self._all_of(conditions, place)
         number = self._index(AffineExpr.constant(other), place)
         select = arith.SelectOp(condition, value, number)
@@ -239,7 +249,7 @@ class _Lowering:
         return select.result
 
     def _index(self, expr: AffineExpr, place: Operation) -> SSAValue:
-        """The value of an expression, computed before `place`."""
+        """Return the value of an expression, computed before `place`."""
         if isinstance(expr, AffineDimExpr):
             return self.indices.leaves[expr.position]
         if isinstance(expr, AffineConstantExpr):
@@ -257,17 +267,20 @@ class _Lowering:
 
 
 def _lane_read(access: PackedAccess, known: Knowledge) -> AffineExpr:
-    """The lane that a read takes of its texel.
+    """Return the lane of the texel to read.
 
-    An index that the kernel loads, as that of the largest element, is below 4 without a proof; the
-    remainder keeps it there for those who emit the read.
+    A loaded index, such as the index of a maximum, is below 4 but not provably so; the remainder
+    makes that explicit for the emitters.
     """
     inside = not access.is_texture or known.within(access.lane, tir.TEXEL)
     return access.lane if inside else access.lane % tir.TEXEL
 
 
 def _check_inside(access: PackedAccess, known: Knowledge, coords: Sequence[int]) -> None:
-    """Texels of an image are proved to exist; those of global memory do if their elements do."""
+    """Raise unless the texels of an image provably exist.
+
+    Texels of a buffer exist if their elements do.
+    """
     if not access.is_texture:
         return
     for i in coords:
@@ -275,11 +288,11 @@ def _check_inside(access: PackedAccess, known: Knowledge, coords: Sequence[int])
             if known.always_within(access.coords[i], access.extents[i]):
                 continue
             low, high = known.bounds(access.coords[i])
-            there = f"{'?' if low is None else low} to {'?' if high is None else high}"
+            interval = f"{'?' if low is None else low} to {'?' if high is None else high}"
             raise refuse(
                 access,
-                f"whose coordinate {'xyz'[i]} cannot be proved to lie below {access.extents[i]} "
-                f"(it may be {there})",
+                f"whose coordinate {'xyz'[i]} cannot be proved to be below {access.extents[i]} "
+                f"(it may be {interval})",
             )
 
 
@@ -290,6 +303,7 @@ def _insert(op: Operation, place: Operation) -> None:
 
 
 def _remove_unused(func: tir.FuncOp) -> None:
+    """Erase pure operations without uses."""
     for op in list(func.body.walk(reverse=True)):
         if op.results and op.has_trait(Pure) and not any(result.uses for result in op.results):
             op.detach()

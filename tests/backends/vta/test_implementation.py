@@ -69,7 +69,7 @@ def test_our_core(tmp_path: Path):
         (
             BOARD.replace('"arena"', '"heap"'),
             "",
-            'vta_memory must be "separate" or "arena", not "heap"',
+            'must be "separate" or "arena", not',
         ),
         (BOARD, "vta_config=1x16_i8w8a32_15_15_18_17", "is for a core 2x16_.* but vta_config is"),
     ],

@@ -249,7 +249,7 @@ def test_averages_that_vta_does_not_take(make: Callable[[SSAValue], Operation], 
 @pytest.mark.parametrize(
     ("make", "why"),
     [
-        (lambda x: nn.ConcatOp([x, x], 1), "joins whole blocks of 16 channels"),
+        (lambda x: nn.ConcatOp([x, x], 1), "can concatenate whole blocks of 16 channels"),
         (lambda x: nn.ConcatOp([x, x], 2), "along their channels only"),
         (lambda x: nn.ConcatOp([x] * 15, 1), "has at most 16 tensors"),
         (lambda x: nn.ResizeOp(x, (1, 20, 9, 9)), "each element of an image equally often"),
