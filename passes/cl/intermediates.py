@@ -112,11 +112,11 @@ def chains(
             ):
                 successors[source.value] = result.value
                 has_predecessor.add(result.value)
-    result: list[Chain] = []
+    in_place: list[Chain] = []
     for value in items:
         if value not in has_predecessor:
             chain = [items[value]]
             while (successor := successors.get(chain[-1].value)) is not None:
                 chain.append(items[successor])
-            result.append(chain)
-    return result
+            in_place.append(chain)
+    return in_place
