@@ -35,7 +35,7 @@ class Declaration:
         """Raise ValueError for a value that is out of range."""
         if self.choices and value not in self.choices:
             names = " or ".join(f'"{choice}"' for choice in self.choices)
-            raise ValueError(f'{name} is {names}, not "{value}"')
+            raise ValueError(f'{name} must be {names}, not "{value}"')
         if isinstance(value, float):
             self._check_float(name, value)
         elif isinstance(value, int):
@@ -43,18 +43,18 @@ class Declaration:
 
     def _check_float(self, name: str, value: float) -> None:
         if self.above is not None and not self.above < value < math.inf:
-            raise ValueError(f"{name} is a positive number, not {value}")
+            raise ValueError(f"{name} must be a positive number, not {value}")
         if self.least is not None and not self.least <= value < math.inf:
-            raise ValueError(f"{name} is a number from {self.least}, not {value}")
+            raise ValueError(f"{name} must be a number from {self.least}, not {value}")
 
     def _check_int(self, name: str, value: int) -> None:
         if self.least is not None and value < self.least:
-            raise ValueError(f"{name} is at least {self.least}, not {value}")
+            raise ValueError(f"{name} must be at least {self.least}, not {value}")
         if not 0 <= value <= self.most:
             whole = "" if self.least is not None else "a whole number from 0 to "
-            raise ValueError(f"{name} is {whole or 'at most '}{self.most}, not {value}")
+            raise ValueError(f"{name} must be {whole or 'at most '}{self.most}, not {value}")
         if self.power_of_two and value & (value - 1):
-            raise ValueError(f"{name} is a power of two, not {value}")
+            raise ValueError(f"{name} must be a power of two, not {value}")
 
 
 def fact(
@@ -113,7 +113,7 @@ def checked(table: type[FactTable], name: str, value: Any) -> Fact:
     if expected is float and type(value) is int:
         return float(value)
     if type(value) is not expected:
-        raise ValueError(f"{name} is {_KINDS[expected]}, not {printable(repr(value))}")
+        raise ValueError(f"{name} must be {_KINDS[expected]}, not {printable(repr(value))}")
     return value
 
 

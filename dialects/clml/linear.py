@@ -81,9 +81,9 @@ class FullyConnectedOp(ArithmeticOp):
 class GemmOp(ArithmeticOp):
     """The matrix product of a and b: `m x k` by `k x n`.
 
-    The tensors are row-major matrices in the NCHW layout: a is `m x k x 1 x 1` (`transpose_a`: `k x
-    m x 1 x 1`), b is `1 x 1 x k x n` (`transpose_b`: `1 x 1 x n x k`), and the result is `m x n x 1
-    x 1`.
+    The tensors are row-major matrices in the NCHW layout. The first is `m x k x 1 x 1`, or with
+    `transpose_a` `k x m x 1 x 1`; the second is `1 x 1 x k x n`, or with `transpose_b`
+    `1 x 1 x n x k`. The result is `m x n x 1 x 1`.
     """
 
     name = "clml.gemm"

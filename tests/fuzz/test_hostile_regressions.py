@@ -189,13 +189,17 @@ IMAGE_TEXT = f"""
 
 
 def test_images_for_a_target_without_images(tmp_path: Path) -> None:
-    assert "is an image, but generic has none" in refusal_of_text(tmp_path, IMAGE_TEXT)
+    assert "is an image, but generic does not support images" in refusal_of_text(
+        tmp_path, IMAGE_TEXT
+    )
 
 
 def test_program_for_a_target_without_images(tmp_path: Path) -> None:
     (tmp_path / "network.mlir").write_text(IMAGE_TEXT)
     program = clopt.compile(tmp_path / "network.mlir", "adreno-740 texture=prefer").module
-    assert "is an image, but generic has none" in refusal_of_text(tmp_path, str(program))
+    assert "is an image, but generic does not support images" in refusal_of_text(
+        tmp_path, str(program)
+    )
 
 
 @pytest.mark.parametrize(("text", "said"), TEXTS.values(), ids=TEXTS.keys())

@@ -290,7 +290,7 @@ WRONG_OPTIONS = {
     "--target no-such-target": 'There is no target "no-such-target"',
     "--target pocl texture=yes": 'texture must be "off" or "auto" or "prefer", not "yes"',
     "--target texture=yes": 'texture must be "off" or "auto" or "prefer", not "yes"',
-    "--target adreno-740 vector_width=x": "vector_width is a whole number, not 'x'",
+    "--target adreno-740 vector_width=x": "vector_width must be a whole number, not 'x'",
     "--output /dev/null/outputs": "/dev/null/outputs: cannot write here",
     "--accelerator clml": "--accelerator clml: write name=library",
     "--accelerator vta=x": 'accelerators names "vta"; it may name clml',

@@ -84,10 +84,10 @@ def squeezed(line: str) -> str:
 @pytest.mark.parametrize(
     ("data", "arguments", "sentence"),
     [
-        (b"no stream", [], "This is no stream of VTA"),
+        (b"no stream", [], "This is not a VTA stream"),
         (write_stream(STREAM)[:-1], [], "ends 1 bytes too early"),
         (write_stream(STREAM), ["--config", "1x32_i8w8a32_15_15_18_17"], "not for 1x32_"),
-        (write_stream(STREAM), ["--config", "big"], '"big" is no configuration of VTA'),
+        (write_stream(STREAM), ["--config", "big"], '"big" is not a configuration of VTA'),
     ],
 )
 def test_errors_are_sentences(

@@ -151,14 +151,14 @@ builtin.module {
 // -----
 
 builtin.module {
-  // expected-error@+1 {{vector_width is a whole number, not 'four'}}
+  // expected-error@+1 {{vector_width must be a whole number, not 'four'}}
   "test.op"() {t = #cl.target<"mine", {vector_width = "four"}>} : () -> ()
 }
 
 // -----
 
 builtin.module {
-  // expected-error@+1 {{register_cols is at least 1, not 0}}
+  // expected-error@+1 {{register_cols must be at least 1, not 0}}
   "test.op"() {t = #cl.target<"mine", {register_cols = 0 : i64}>} : () -> ()
 }
 

@@ -47,7 +47,7 @@ tir.func @verb(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs =
 
 // -----
 
-// expected-error@+1 {{'' is no step of a schedule, such as 'split out.i 8 -> io ii'}}
+// expected-error@+1 {{'' is not a step of a schedule, such as 'split out.i 8 -> io ii'}}
 tir.func @empty(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = [""]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {

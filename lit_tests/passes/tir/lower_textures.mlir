@@ -255,7 +255,7 @@ module attributes {cl.target = #cl.target<"phone", {images = true, texture = "pr
 
 // -----
 
-// expected-error@unknown {{@beyond (the node): cannot read the texture x, whose coordinate x cannot be proved to lie below 9 (it may be 1 to 9); give the value another layout, or compile for a target with texture = "off"}}
+// expected-error@unknown {{@beyond (the node): cannot read the texture x, whose coordinate x cannot be proved to be below 9 (it may be 1 to 9); give the value another layout, or compile for a target with texture = "off"}}
 tir.func @beyond(%x: memref<9x4xf32, #tir.scope<texture, []>>, %y: memref<9x4xf32, #tir.scope<texture, []>>) attributes {outputs = array<i64: 1>, comment = "the node"} {
   tir.for global_x %w = 0 to 9 {
     tir.for vectorized %l = 0 to 4 {
@@ -268,7 +268,7 @@ tir.func @beyond(%x: memref<9x4xf32, #tir.scope<texture, []>>, %y: memref<9x4xf3
 
 // -----
 
-// expected-error@unknown {{@unguarded: cannot write the texture y, whose coordinate y cannot be proved to lie below 2 (it may be 0 to 15)}}
+// expected-error@unknown {{@unguarded: cannot write the texture y, whose coordinate y cannot be proved to be below 2 (it may be 0 to 15)}}
 tir.func @unguarded(%y: memref<2x13x4xf32, #tir.scope<texture, [1]>>) attributes {outputs = array<i64: 0>} {
   %v = arith.constant 1.0 : f32
   tir.for global_x %w = 0 to 13 {
@@ -282,7 +282,7 @@ tir.func @unguarded(%y: memref<2x13x4xf32, #tir.scope<texture, [1]>>) attributes
 
 // -----
 
-// expected-error@unknown {{@lane: cannot write the texture y, whose texels are not written whole by one loop of 4 lanes}}
+// expected-error@unknown {{@lane: cannot write the texture y, whose texels are not fully written by one loop of 4 lanes}}
 tir.func @lane(%y: memref<13x4xf32, #tir.scope<texture, []>>) attributes {outputs = array<i64: 0>} {
   %v = arith.constant 1.0 : f32
   %c3 = arith.constant 3 : index

@@ -90,7 +90,7 @@ def gemm(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     assert isinstance(op, nn.MatmulOp)
     sizes_a, sizes_b, result = _gemm_sizes(op)
     m, k = _matrix(op.a, op.transpose_a is not None)
-    require(op.a is not op.b, "CLML takes two different tensors, but both operands are one")
+    require(op.a is not op.b, "CLML requires two different tensors, but both operands are the same")
     a, b = (
         builder.weight(value, sizes, Layout.NCHW)
         if isinstance(value.owner, nn.ConstantOp)

@@ -211,7 +211,9 @@ class Schedule:
     def local_size(self, *sizes: int) -> None:
         """Ask for work-groups of these sizes for loops that are bound to global indices."""
         if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
-            raise refuse(self.func, f"a work-group has one to three positive sizes, not {sizes}")
+            raise refuse(
+                self.func, f"a work-group must have one to three positive sizes, not {sizes}"
+            )
         self.func.properties["local_size"] = DenseArrayBase.from_list(i64, sizes)
         self._did("local_size", *sizes)
 

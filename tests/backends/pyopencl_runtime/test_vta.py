@@ -192,7 +192,7 @@ def test_streams_that_do_not_fit_are_refused():
         accelerator.load([words(load(Memory.UOP, 2))], UOPS)
     unknown = words(load(Memory.UOP, 1))
     unknown[0, 0] |= np.uint64(7)
-    with pytest.raises(VTAStreamError, match="Instruction 0 has the opcode 7"):
+    with pytest.raises(VTAStreamError, match="Instruction 0 has the unknown opcode 7"):
         accelerator.load([unknown], UOPS)
 
 

@@ -203,7 +203,7 @@ tir.func @outside(%x: {type_}, %y: {type_}) attributes {{outputs = array<i64: 1>
     }}
   }}
 }}"""
-    with pytest.raises(CloptError, match="cannot be proved to lie below 8"):
+    with pytest.raises(CloptError, match="cannot be proved to be below 8"):
         lower_textures(kernels.parse(text))
 
 
@@ -257,7 +257,7 @@ tir.func @clamp(%x: {type_}, %at: memref<8xi32>, %y: {type_}) attributes {{outpu
     interpreter.run(func, [x, at, y])
     np.testing.assert_array_equal(y, x[np.clip(at, 0, 7)])
     unclamped = kernels.parse(text.replace("arith.index_cast %high", "arith.index_cast %raw"))
-    with pytest.raises(CloptError, match="cannot be proved to lie below 8"):
+    with pytest.raises(CloptError, match="cannot be proved to be below 8"):
         lower_textures(unclamped)
 
 

@@ -324,5 +324,5 @@ def test_rules_of_layers_are_sentences():
         vta.ConvOp(x, weight, groups=2, pads=(3, 0, 0, 0))
     with pytest.raises(VerifyException, match="a shift must be 0 to 30, not 31"):
         vta.ScaleOp(x, shift=31)
-    with pytest.raises(VerifyException, match="has 16 bits, 32768 has more"):
+    with pytest.raises(VerifyException, match="must fit 16 bits, unlike 32768"):
         vta.ScaleOp(x, multiplier=32768)

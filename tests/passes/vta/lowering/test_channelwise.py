@@ -136,10 +136,12 @@ def test_rules_are_sentences() -> None:
     x, y = network.input((1, 16, 1, 1)), network.input((1, 20, 1, 1))
     with pytest.raises(VerifyException, match="has no element inside a size of 1"):
         vta.MaxPoolOp(x, (2, 1), dilations=(2, 1), pads=(1, 0, 1, 0))
-    with pytest.raises(VerifyException, match="reaches 0 to 2 beyond the input, not 3 and 0"):
+    with pytest.raises(
+        VerifyException, match="a window of 3 can extend 0 to 2 beyond the input, not 3 and 0"
+    ):
         vta.MaxPoolOp(x, (3, 3), pads=(3, 1, 0, 1))
-    with pytest.raises(VerifyException, match="takes tensors that differ in C alone"):
+    with pytest.raises(VerifyException, match="requires tensors that differ only in C"):
         vta.ConcatOp(x, network.input((1, 16, 2, 1)))
     both = network.add(vta.ConcatOp(y, x))
-    with pytest.raises(VerifyException, match="joins whole blocks of 16 channels"):
+    with pytest.raises(VerifyException, match="can concatenate whole blocks of 16 channels"):
         network.stream(both)

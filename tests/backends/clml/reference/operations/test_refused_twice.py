@@ -111,7 +111,7 @@ ROWS: dict[str, Row] = {
         "multiplier",
     ),
     "dilated depthwise 3 x 3": Row(
-        "only with relu6 behind it",
+        "only with relu6 fused",
         case("y = Conv<group = 6, dilations = [2, 2]>(x, w)", w=(6, 1, 3, 3)),
         None,  # a rule of partitioners, for a reason that is not public
     ),
@@ -127,7 +127,7 @@ ROWS: dict[str, Row] = {
         case("y = ConvTranspose<strides = [2, 2], output_padding = [1, 0]>(x, w)", w=(6, 4, 3, 3)),
         "output padding",
     ),
-    "another fused function": Row("fuses relu or relu6", fused_tanh, "fused"),
+    "another fused function": Row("can fuse relu or relu6", fused_tanh, "fused"),
     "epsilon below zero": Row("epsilon must be at least 0", norm_below_zero, "negative epsilon"),
     "pool rounded up": Row("no ceil_mode", ceil, "ceil"),
     "dilated pool": Row(
@@ -148,7 +148,7 @@ ROWS: dict[str, Row] = {
         None,  # both values are in the descriptor
     ),
     "no number between": Row(
-        "at least 1.0 and at most -1.0",
+        "minimum 1.0 must not exceed maximum -1.0",
         lambda: clml.ClipOp(value(1, 4, 8, 8), result(1, 4, 8, 8), minimum=1, maximum=-1),
         "clip",
     ),
@@ -166,8 +166,10 @@ ROWS: dict[str, Row] = {
         "does not broadcast", case("y = Mul(x, s)", {**X, "s": (1, 6, 1, 1)}), "broadcast"
     ),
     "one tensor twice": Row("two different tensors", case("y = Add(x, x)"), "the same operands"),
-    "two layouts": Row("all tensors have one layout", lambda: mixed(Layout.NCHW), "layouts"),
-    "two types": Row("one element type", lambda: mixed(element=f16), "mixed types"),
+    "two layouts": Row(
+        "all tensors must have the same layout", lambda: mixed(Layout.NCHW), "layouts"
+    ),
+    "two types": Row("must have the same element type", lambda: mixed(element=f16), "mixed types"),
     "a size above 32768": Row(
         "1 to 32768",
         case("y = Relu(x)", {"x": (1, 1, 1, 32769)}),
@@ -180,7 +182,7 @@ ROWS: dict[str, Row] = {
         None,  # the descriptor has four sizes
     ),
     "integers": Row(
-        "not with i32",
+        "not i32",
         case("c = Cast<to = 6>(x) n = Neg(c) m = Max(n, c) y = Cast<to = 1>(m)"),
         None,  # see test_core.py
     ),
@@ -205,14 +207,14 @@ ROWS: dict[str, Row] = {
         None,  # there is no mode for it
     ),
     "reflection of too much": Row(
-        "mirrors 3 elements, not 4",
+        "must be at most 3, not 4",
         lambda: clml.PadOp(
             value(1, 4, 4, 4), result(1, 4, 8, 4), mode="reflect", pads=(4, 0, 0, 0)
         ),
         "reflect",
     ),
     "reshape to more": Row(
-        "keeps the number of elements",
+        "must keep the number of elements",
         lambda: clml.ReshapeOp(value(1, 4, 8, 8), result(1, 8, 8, 5)),
         "elements",
     ),
