@@ -153,7 +153,7 @@ def test_compile_refuses_a_function_that_is_not_ours_alone():
     ctx = CloptContext()
     module = Parser(ctx, MODULE).parse_module()
     with pytest.raises(
-        CloptError, match="@host has operations of nn, but it takes or returns index"
+        CloptError, match="@host contains nn operations, but it takes or returns index"
     ):
         clopt.compile(module, target="pocl")
 

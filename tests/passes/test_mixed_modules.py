@@ -107,7 +107,9 @@ def test_the_error_is_that_of_the_function_that_fails(
     with pytest.raises(SystemExit):
         main([str(path), "--target", "pocl", "-p", "fuse,lower"])
     error = capsys.readouterr().err
-    sentence = "@second has operations of nn, but it takes or returns index, which is no tensor; "
+    sentence = (
+        "@second contains nn operations, but it takes or returns index, which is not a tensor; "
+    )
     assert sentence in error
     assert "no such kernel" not in error
 

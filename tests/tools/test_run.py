@@ -61,7 +61,7 @@ def test_summary_tells_how_images_lie_in_memory(model: Path, capsys, device: str
 def test_explain_tells_layouts(model: Path, tmp_path: Path, capsys):
     args = [str(model), "--explain", "--target", "adreno-740"]
     run.main([*args, "texture=prefer"])
-    assert "1 layout transforms are left, which move 56 bytes" in capsys.readouterr().err
+    assert "1 layout transforms remain, which move 56 bytes" in capsys.readouterr().err
     compile.main([*args, "texture=off", "-o", str(tmp_path / "compiled")])
     assert "adreno-740 uses no textures: texture=off" in capsys.readouterr().err
 

@@ -3,7 +3,7 @@
 // Why operations stay with our kernels: nothing that nn says is dropped.
 
 // CHECK-LABEL: CLML in groups
-// CHECK: {{ - +}}CLML has no 2 groups of 4 to 8 channels: one group, or one filter for each channel
+// CHECK: {{ - +}}CLML has convolutions with one group or one filter per channel, not with 2 groups of 4 to 8 channels
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @groups(%x: tensor<1x4x8x8xf32>) -> tensor<1x8x6x6xf32> {
   %w = nn.constant dense<1.0> : tensor<8x2x3x3xf32>
@@ -14,7 +14,7 @@ func.func @groups(%x: tensor<1x4x8x8xf32>) -> tensor<1x8x6x6xf32> {
 // -----
 
 // CHECK-LABEL: CLML in multiplier
-// CHECK: {{ - +}}CLML has no 4 groups of 4 to 8 channels: one group, or one filter for each channel
+// CHECK: {{ - +}}CLML has convolutions with one group or one filter per channel, not with 4 groups of 4 to 8 channels
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @multiplier(%x: tensor<1x4x8x8xf32>) -> tensor<1x8x6x6xf32> {
   %w = nn.constant dense<1.0> : tensor<8x1x3x3xf32>
@@ -47,7 +47,7 @@ func.func @batch(%x: tensor<2x4x8x8xf32>) -> tensor<2x4x6x6xf32> {
 // -----
 
 // CHECK-LABEL: CLML in computed_weights
-// CHECK: {{ - +}}weights, biases and statistics are constants, but one of them is computed
+// CHECK: {{ - +}}weights, biases and statistics must be constants, but one of them is computed
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @computed_weights(%x: tensor<1x4x8x8xf32>, %w: tensor<4x4x3x3xf32>) -> tensor<1x4x6x6xf32> {
   %y = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x4x8x8xf32>, tensor<4x4x3x3xf32>) -> tensor<1x4x6x6xf32>
@@ -57,7 +57,7 @@ func.func @computed_weights(%x: tensor<1x4x8x8xf32>, %w: tensor<4x4x3x3xf32>) ->
 // -----
 
 // CHECK-LABEL: CLML in three_dimensions
-// CHECK: {{ - +}}CLML tensors have four dimensions, not 5
+// CHECK: {{ - +}}CLML tensors have at most four dimensions, not 5
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @three_dimensions(%x: tensor<1x4x8x8x8xf32>) -> tensor<1x4x6x6x6xf32> {
   %w = nn.constant dense<1.0> : tensor<4x4x3x3x3xf32>
@@ -100,7 +100,7 @@ func.func @lp_pool(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x6x6xf32> {
 // -----
 
 // CHECK-LABEL: CLML in dilated_pool
-// CHECK: {{ - +}}CLML's windows have no dilations, but these are [1, 2]
+// CHECK: {{ - +}}CLML's windows have no dilation, but the dilations are [1, 2]
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @dilated_pool(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x6x4xf32> {
   %y = nn.pool max %x {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 2>, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x6x4xf32>
@@ -111,7 +111,7 @@ func.func @dilated_pool(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x6x4xf32> {
 
 // An average that counts its padding is two commands.
 // CHECK-LABEL: CLML in padding_of_an_input
-// CHECK: {{ - +}}CLML pads what an operation of the same graph computed, not an input of the graph
+// CHECK: {{ - +}}CLML pads results of operations in the same graph, not inputs of the graph
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @padding_of_an_input(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
   %y = nn.pool average %x {kernel = array<i64: 3, 3>, strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, count_include_pad} : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
@@ -151,7 +151,7 @@ func.func @hard_swish(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
 // -----
 
 // CHECK-LABEL: CLML in half_a_clip
-// CHECK: {{ - +}}CLML's clip has two bounds, this one has not
+// CHECK: {{ - +}}CLML's clip has two bounds, but this one lacks a bound
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @half_a_clip(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
   %y = nn.clip %x {high = 6.0 : f32} : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
@@ -172,7 +172,7 @@ func.func @prelu(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32> {
 // -----
 
 // CHECK-LABEL: CLML in broadcast
-// CHECK: {{ - +}}CLML does not broadcast, but an operand of [1, 4, 1, 1] has a result of [1, 4, 8, 8]
+// CHECK: {{ - +}}CLML does not broadcast, but an operand has shape [1, 4, 1, 1] and the result [1, 4, 8, 8]
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @broadcast(%x: tensor<1x4x8x8xf32>, %s: tensor<1x4x1x1xf32>) -> tensor<1x4x8x8xf32> {
   %y = nn.binary mul %x, %s : (tensor<1x4x8x8xf32>, tensor<1x4x1x1xf32>) -> tensor<1x4x8x8xf32>
@@ -222,7 +222,7 @@ func.func @long_rows(%x: tensor<1x4x1x32769xf32>) -> tensor<1x4x1x32769xf32> {
 // -----
 
 // CHECK-LABEL: CLML in five_dimensions
-// CHECK: {{ - +}}CLML tensors have four dimensions, not 5
+// CHECK: {{ - +}}CLML tensors have at most four dimensions, not 5
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @five_dimensions(%x: tensor<1x1x4x8x8xf32>) -> tensor<1x1x4x8x8xf32> {
   %y = nn.unary relu %x : (tensor<1x1x4x8x8xf32>) -> tensor<1x1x4x8x8xf32>
@@ -232,7 +232,7 @@ func.func @five_dimensions(%x: tensor<1x1x4x8x8xf32>) -> tensor<1x1x4x8x8xf32> {
 // -----
 
 // CHECK-LABEL: CLML in scalar
-// CHECK: {{ - +}}CLML tensors have at least one dimension
+// CHECK: {{ - +}}CLML tensors have at least one dimension, not 0
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @scalar(%x: tensor<f32>) -> tensor<f32> {
   %y = nn.unary relu %x : (tensor<f32>) -> tensor<f32>
@@ -272,7 +272,7 @@ func.func @concat_rows(%x: tensor<1x4x8x8xf32>, %z: tensor<1x4x8x8xf32>) -> tens
 // -----
 
 // CHECK-LABEL: CLML in pad_of_an_input
-// CHECK: {{ - +}}CLML pads what an operation of the same graph computed, not an input of the graph
+// CHECK: {{ - +}}CLML pads results of operations in the same graph, not inputs of the graph
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @pad_of_an_input(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x10x10xf32> {
   %y = nn.pad constant %x {low = array<i64: 0, 0, 1, 1>, high = array<i64: 0, 0, 1, 1>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x10x10xf32>
@@ -304,7 +304,7 @@ func.func @pad_channels(%x: tensor<1x4x8x8xf32>) -> tensor<1x5x8x8xf32> {
 // -----
 
 // CHECK-LABEL: CLML in crop
-// CHECK: {{ - +}}CLML crops nothing, but the amounts are [-1, 0, 0, 0]
+// CHECK: {{ - +}}CLML does not crop, but the pads are [-1, 0, 0, 0]
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @crop(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x7x8xf32> {
   %r = nn.unary relu %x : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
@@ -315,7 +315,7 @@ func.func @crop(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x7x8xf32> {
 // -----
 
 // CHECK-LABEL: CLML in edge_of_two
-// CHECK: {{ - +}}CLML repeats one element of an edge, not 2
+// CHECK: {{ - +}}CLML repeats an edge by one element, not by 2
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @edge_of_two(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x10x8xf32> {
   %r = nn.unary relu %x : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
@@ -326,7 +326,7 @@ func.func @edge_of_two(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x10x8xf32> {
 // -----
 
 // CHECK-LABEL: CLML in wrap
-// CHECK: {{ - +}}CLML pads constant, reflect and by one edge, not wrap
+// CHECK: {{ - +}}CLML pads by the modes constant, reflect and (one element) edge, not wrap
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @wrap(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x9x8xf32> {
   %r = nn.unary relu %x : (tensor<1x4x8x8xf32>) -> tensor<1x4x8x8xf32>
@@ -347,7 +347,7 @@ func.func @crd(%x: tensor<1x4x8x8xf32>) -> tensor<1x1x16x16xf32> {
 // -----
 
 // CHECK-LABEL: CLML in nearest
-// CHECK: {{ - +}}CLML resizes bilinearly, by mode nearest only to squares of one element each
+// CHECK: {{ - +}}CLML resizes bilinearly, or by mode nearest if each element becomes a square of copies
 // CHECK-NEXT: {{[0-9]}} of {{[0-9]}} operations
 func.func @nearest(%x: tensor<1x4x8x8xf32>) -> tensor<1x4x16x24xf32> {
   %y = nn.resize nearest %x {coordinate_mode = #nn<coordinate_mode asymmetric>, scales = array<f64: 1.0, 1.0, 2.0, 3.0>, sizes = array<i64: 1, 4, 16, 24>} : (tensor<1x4x8x8xf32>) -> tensor<1x4x16x24xf32>

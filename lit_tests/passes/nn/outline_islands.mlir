@@ -139,7 +139,7 @@ func.func @loop(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// Networks stay as they are, and so do functions without operations of nn.
+// Networks stay as they are, and so do functions without nn operations.
 // CHECK:      func.func @net(%x: tensor<4xf32>) -> tensor<4xf32> {
 // CHECK-NEXT:   nn.unary neg %x
 // CHECK:      func.func @identity(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.network} {
@@ -176,14 +176,14 @@ func.func @net(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.network} {
 
 // -----
 
-// expected-error@unknown {{@net is marked nn.network, but it takes or returns i1, which is no tensor; remove}}
+// expected-error@unknown {{@net is marked nn.network, but it takes or returns i1, which is not a tensor; remove}}
 func.func @net(%x: tensor<4xf32>, %c: i1) -> tensor<4xf32> attributes {nn.network} {
   func.return %x : tensor<4xf32>
 }
 
 // -----
 
-// expected-error@unknown {{@inner has operations of nn, but is a module in another; lower it alone, or move its functions to the outer one}}
+// expected-error@unknown {{@inner contains nn operations, but it is a nested module; lower it alone, or move its functions to the outer module}}
 builtin.module {
   builtin.module @inner {
     func.func @net(%x: tensor<4xf32>) -> tensor<4xf32> {
@@ -195,5 +195,5 @@ builtin.module {
 
 // -----
 
-// expected-error@unknown {{nn.constant is in no function; put it into a func.func}}
+// expected-error@unknown {{nn.constant is outside of any function; put it in a func.func}}
 %x = nn.constant dense<1.0> : tensor<4xf32>

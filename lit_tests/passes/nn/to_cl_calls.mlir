@@ -112,7 +112,7 @@ func.func @negate(%x: tensor<4xf32>) -> tensor<4xf32> {
 
 // -----
 
-// expected-error@unknown {{other.spawn names @id, which becomes a program; give @id the attribute nn.wrapper, which keeps a function of that name}}
+// expected-error@unknown {{other.spawn names @id, which becomes a program; give @id the attribute nn.wrapper to keep a function of that name}}
 "other.spawn"() {functions = [{entry = @id}]} : () -> ()
 func.func @id(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.network} {
   func.return %x : tensor<4xf32>

@@ -1,1 +1,1 @@
-"""From nn operations to CLML graphs: patterns, their legality, regions and graphs."""
+"""The lowering of nn operations to CLML graphs: patterns, legality, regions and graphs."""

@@ -1,4 +1,4 @@
-"""What CLML tells `nn-choose`."""
+"""CLML as an accelerator for `nn-choose`."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from .matching import CLMLMatch, find_matches
 
 
 class CLML(Accelerator):
-    """What CLML tells `nn-choose`."""
+    """CLML: its matches, their costs and the graphs made from them."""
 
     name: ClassVar[str] = "clml"
     title: ClassVar[str] = clml.GraphOp.ACCELERATOR
     producer_reason: ClassVar[str] = (
-        "CLML pads what an operation of the same graph computed, not an input of the graph"
+        "CLML pads results of operations in the same graph, not inputs of the graph"
     )
 
     def absence(self, target: cl.Target) -> str:
@@ -32,8 +32,9 @@ class CLML(Accelerator):
             return ""
         return (
             f"clml=prefer needs a device with CLML, and {target.name} has none; name another "
-            "target, for example adreno-740, say which version there is (clml_version=3), or "
-            "let our reference library serve (clopt-run --accelerator clml=reference)."
+            "target, for example adreno-740, set the version that the device has "
+            "(clml_version=3), or use the reference library (clopt-run --accelerator "
+            "clml=reference)."
         )
 
     def find_matches(self, function: func.FuncOp, target: cl.Target, weights: Weights) -> Matches:

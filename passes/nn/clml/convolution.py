@@ -1,4 +1,4 @@
-"""Legalisation of convolutions with the batch normalisation and activation after them."""
+"""Legalisation of convolutions with the batch normalisation and activation that follow them."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .builder import CommandBuilder, borders, plane, require_constant, sizes_of
 
 
 def activation_of(op: Operation) -> Activation | None:
-    """CLML's name for the function of an operation that it can fuse with a convolution."""
+    """Return the CLML activation that computes `op` fused with a convolution, else None."""
     match op:
         case nn.UnaryOp() if op.kind.data is nn.UnaryKind.RELU:
             return Activation.RELU
@@ -29,6 +29,8 @@ def activation_of(op: Operation) -> Activation | None:
 
 
 class _WindowProperties(TypedDict):
+    """The properties of a CLML convolution that describe its window."""
+
     mode: ConvMode
     strides: Sequence[int]
     dilations: Sequence[int]
@@ -37,18 +39,18 @@ class _WindowProperties(TypedDict):
 
 @dataclass
 class _Convolution:
-    """The tensors of a convolution and its window."""
+    """The tensors and the window of a convolution."""
 
     x: SSAValue
     w: SSAValue
     b: SSAValue | None
     window: _WindowProperties
     sizes: Shape
-    """Of the result."""
+    """Sizes of the result."""
 
 
 def convolution(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """`nn.conv`, ordinary or depthwise, and the operations fused with it."""
+    """Build `nn.conv`, ordinary or depthwise, with the operations fused into it."""
     conv = ops[0]
     assert isinstance(conv, nn.ConvOp)
     require_constant(conv.w)
@@ -57,8 +59,8 @@ def convolution(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     depthwise = groups > 1 and groups == channels == o and i == 1
     require(
         groups == 1 or depthwise,
-        f"CLML has no {groups} groups of {channels} to {o} channels: one group, or one filter for "
-        "each channel",
+        f"CLML has convolutions with one group or one filter per channel, not with {groups} groups "
+        f"of {channels} to {o} channels",
     )
     sizes: Shape = (1, o, kh, kw) if depthwise else (o, i, kh, kw)
     return _with_tail(
@@ -80,10 +82,10 @@ def convolution(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
 
 
 def transposed_convolution(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """`nn.conv_transpose`, and what follows it.
+    """Build `nn.conv_transpose` with the operations fused into it.
 
-    Rows and columns of `output_padding` are results that `pads` cut off otherwise, so that they are
-    exact where the pads are as large.
+    CLML has no `output_padding`. Its rows and columns are results that `pads` would otherwise cut
+    off, so subtracting them from the end pads is exact where those are at least as large.
     """
     conv = ops[0]
     assert isinstance(conv, nn.ConvTransposeOp)
@@ -117,16 +119,17 @@ def transposed_convolution(ops: Sequence[Operation], builder: CommandBuilder) ->
 
 
 def _swap_channels(w: Array) -> Array:
-    """[I, O, ..] -> [O, I, ..]."""
+    """Permute [I, O, ..] to [O, I, ..]."""
     return w.swapaxes(0, 1)
 
 
 def _bias(b: SSAValue | None, channels: int, builder: CommandBuilder) -> SSAValue | None:
+    """Return the parameter of a bias, if there is one."""
     return None if b is None else builder.weight(b, (1, channels, 1, 1))
 
 
 def _with_tail(conv: _Convolution, tail: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """The command that computes a convolution and the operations fused with it."""
+    """Add the command that computes a convolution and the operations fused with it."""
     norm = next((op for op in tail if isinstance(op, nn.BatchNormOp)), None)
     function = activation_of(tail[-1]) if tail else None
     result = builder.like(conv.x, conv.sizes)
@@ -153,7 +156,7 @@ def _with_tail(conv: _Convolution, tail: Sequence[Operation], builder: CommandBu
 def statistics(
     norm: nn.BatchNormOp, builder: CommandBuilder
 ) -> tuple[SSAValue, SSAValue, SSAValue, SSAValue]:
-    """Mean, variance, scale and bias of a batch normalisation, in CLML's order."""
+    """Return mean, variance, scale and bias of a batch normalisation, in CLML's order."""
     sizes: Shape = (1, shape_of(norm.x)[1], 1, 1)
     for value in (norm.mean, norm.var, norm.scale, norm.bias):
         require_constant(value)
@@ -163,7 +166,7 @@ def statistics(
 
 
 def batch_norm(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """`nn.batch_norm` alone."""
+    """Build a separate `nn.batch_norm`."""
     (norm,) = ops
     assert isinstance(norm, nn.BatchNormOp)
     vectors = statistics(norm, builder)

@@ -1,4 +1,4 @@
-"""Legalisation of functions of single elements; CLML does not broadcast."""
+"""Legalisation of elementwise functions; CLML does not broadcast."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _UNARY = {
 
 
 def activation(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """`nn.unary`, if CLML has the function; silu becomes a product with the sigmoid."""
+    """Build `nn.unary` if CLML has the function; silu becomes a product with the sigmoid."""
     (op,) = ops
     assert isinstance(op, nn.UnaryOp)
     function = expect(
@@ -39,7 +39,7 @@ def activation(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
 
 
 def clip(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """`nn.clip`; one with the bounds of relu or relu6 becomes that activation."""
+    """Build `nn.clip`; the bounds of relu or relu6 become that activation."""
     (op,) = ops
     assert isinstance(op, nn.ClipOp)
     x = builder.read(op.x, builder.common_layout([op.x]))
@@ -48,13 +48,14 @@ def clip(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     if function is not None:
         return builder.add(clml.ActivationOp(x, result, activation=function))
     low, high = (
-        expect(bound, "CLML's clip has two bounds, this one has not") for bound in op.bounds()
+        expect(bound, "CLML's clip has two bounds, but this one lacks a bound")
+        for bound in op.bounds()
     )
     return builder.add(clml.ClipOp(x, result, minimum=low, maximum=high))
 
 
 def binary(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """`nn.binary` of two tensors; constants are broadcast at compile time."""
+    """Build `nn.binary` of two tensors; constants are broadcast at compile time."""
     (op,) = ops
     assert isinstance(op, nn.BinaryOp)
     shape = shape_of(op.result)
@@ -63,10 +64,10 @@ def binary(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     for value in computed:
         require(
             shape_of(value) == shape,
-            f"CLML does not broadcast, but an operand of {list(shape_of(value))} has a result of "
-            f"{list(shape)}",
+            f"CLML does not broadcast, but an operand has shape {list(shape_of(value))} and the "
+            f"result {list(shape)}",
         )
-    require(bool(computed), "both operands are constants")
+    require(bool(computed), "CLML needs a computed operand, but both are constants")
     layout = builder.common_layout(computed)
 
     def expand(array: Array) -> Array:
@@ -84,13 +85,14 @@ def binary(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
 
 
 def computed_of(a: SSAValue, b: SSAValue) -> SSAValue:
-    """The one of two tensors that is not a parameter."""
+    """Return the tensor that is not a parameter; `a` if neither is one."""
     return b if clml.ml_tensor(a).usage is clml.Usage.PARAMETER else a
 
 
 def per_channel(op: Operation) -> SSAValue | None:
-    """The constant, per channel or for all, that an operation multiplies its other operand with,
-    adds to it or subtracts from it; None for any other operation.
+    """Return the constant that `op` multiplies with, adds to or subtracts from a tensor.
+
+    The constant has one value, or one per channel. Return None for any other operation.
     """
     if not isinstance(op, nn.BinaryOp) or len(shape_of(op.result)) < 2:
         return None
@@ -109,7 +111,7 @@ def per_channel(op: Operation) -> SSAValue | None:
 
 
 def is_shift(op: Operation, scale: Operation) -> bool:
-    """Whether `op` adds a constant per channel to `scale`, a product with such a constant."""
+    """Return whether `op` adds a constant per channel to the per-channel product `scale`."""
     if not isinstance(op, nn.BinaryOp) or not isinstance(scale, nn.BinaryOp):
         return False
     kinds = (nn.BinaryKind.ADD, nn.BinaryKind.SUB)
@@ -119,12 +121,13 @@ def is_shift(op: Operation, scale: Operation) -> bool:
 
 
 def scale_and_shift(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """A scale and a shift per channel, or one of both, as a batch normalisation of mean 0 and
-    variance 1. Its constants are vectors; those of binary commands would be whole tensors.
+    """Build a scale, a shift or both, per channel, as a batch norm of mean 0 and variance 1.
+
+    The constants of a batch norm are vectors; those of binary commands would be whole tensors.
     """
     first = ops[0]
     assert isinstance(first, nn.BinaryOp)
-    constants = [expect(per_channel(op), "this is no function of each channel") for op in ops]
+    constants = [expect(per_channel(op), "this is not a scale or shift per channel") for op in ops]
     x = builder.read(first.b if first.a is constants[0] else first.a)
     channels = shape_of(first.result)[1]
     dtype = nn.numpy_dtype(nn.tensor_type(first.result).element_type)
@@ -154,7 +157,7 @@ def scale_and_shift(ops: Sequence[Operation], builder: CommandBuilder) -> SSAVal
 
 
 def softmax(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """`nn.softmax` along an axis that can be seen as the channels."""
+    """Build `nn.softmax` along an axis that a reshape can turn into the channels."""
     (op,) = ops
     assert isinstance(op, nn.SoftmaxOp)
     require(op.log is None, "CLML has no logarithm of softmax")

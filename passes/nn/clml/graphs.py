@@ -1,4 +1,4 @@
-"""Writes a region as a CLML graph, and puts a call in its place."""
+"""Conversion of a region to a CLML graph and a call of it."""
 
 from __future__ import annotations
 
@@ -20,18 +20,18 @@ from .builder import CommandBuilder, Transform, sizes_of, tensor_type
 from .matching import CLMLMatch
 
 _Forms = dict[Layout, SSAValue]
-"""The tensors that hold the same elements in different layouts."""
+"""Tensors that hold the same elements in different layouts."""
 
 
 class _Writer(CommandBuilder):
-    """The body of one graph while it grows."""
+    """The body of one graph under construction."""
 
     def __init__(self, weights: Weights) -> None:
         self.version = max(clml.VERSIONS)
         self.block = Block()
         self.weights = weights
         self.arguments: list[SSAValue] = []
-        """The nn values that become the arguments of the graph."""
+        """The nn values that become arguments of the graph."""
         self._forms: dict[tuple[SSAValue, Shape], _Forms] = {}
         self._of_tensor: dict[SSAValue, _Forms] = {}
         self._parameters: dict[tuple[str, MLTensorType], SSAValue] = {}
@@ -44,7 +44,7 @@ class _Writer(CommandBuilder):
             return self.weight(value, type.get_shape(), layout)
         forms = self._forms.get((value, type.get_shape()))
         if forms is None:
-            # The value is not computed here, so it comes from outside, perhaps from another graph.
+            # Not computed here, so it comes from outside of this graph, perhaps from another one.
             forms = self._argument(value, tensor_type(value, Layout.NCHW, sizes))
         if layout not in forms:
             copy = clml.CopyOp(next(iter(forms.values())), type)
@@ -62,7 +62,7 @@ class _Writer(CommandBuilder):
         return forms
 
     def define(self, value: SSAValue, tensor: SSAValue) -> None:
-        """Record the tensor that holds an nn value."""
+        """Record that `tensor` holds an nn value."""
         layout = clml.ml_tensor(tensor).layout
         forms = self._of_tensor.setdefault(tensor, {layout: tensor})
         self._forms[value, clml.ml_tensor(tensor).get_shape()] = forms
@@ -110,31 +110,32 @@ class _Writer(CommandBuilder):
         return command.results[0]
 
     def result(self, value: SSAValue) -> SSAValue:
-        """The plain tensor of a value that leaves the graph."""
-        shape = next(shape for known, shape in self._forms if known is value)
+        """Return the plain tensor of a value that leaves the graph."""
+        shape = next(shape for defined, shape in self._forms if defined is value)
         return self.read(value, Layout.NCHW, shape)
 
 
 def outline(region: Region, name: str, weights: Weights) -> tuple[clml.GraphOp, clml.CallOp]:
-    """The graph of a region, and the call that takes the place of its operations.
+    """Return the graph of a region and the call that replaces the region's operations.
 
-    The region's operations are erased. The call stands in the place of the last one, followed by
-    reshapes of results to the shapes that their users expect; the graph is not inserted yet.
+    The operations are erased. The call takes the position of the last one, followed by reshapes of
+    results to the shapes that their users expect. The graph is not inserted yet.
     """
     writer = _Writer(weights)
     matches = [match for match in region.matches if isinstance(match, CLMLMatch)]
     common = _common_arithmetic(matches)
-    # The graph is built from the model's values, and called with those in their places now.
-    now: dict[SSAValue, SSAValue] = {}
+    # The graph is built from the model's original values; `current` maps them to the values that
+    # have replaced them, with which the graph is called.
+    current: dict[SSAValue, SSAValue] = {}
     models: dict[SSAValue, SSAValue] = {}
     for match in matches:
         before = writer.block.last_op
         tensor = match.pattern.build(match.model, writer)
         models[match.result] = match.model[-1].results[0]
-        now |= zip(inputs_of(match.model), inputs_of(match.ops), strict=True)
+        current |= zip(inputs_of(match.model), inputs_of(match.ops), strict=True)
         writer.define(models[match.result], tensor)
-        own = match.arithmetic if match.arithmetic is not common else None
-        _annotate(writer.block, before, match.model[0], own)
+        arithmetic = match.arithmetic if match.arithmetic is not common else None
+        _annotate(writer.block, before, match.model[0], arithmetic)
     results = {value: writer.result(models[value]) for value in region.outputs}
     returned = list(dict.fromkeys(results.values()))
     writer.block.add_op(clml.ReturnOp(returned))
@@ -142,7 +143,7 @@ def outline(region: Region, name: str, weights: Weights) -> tuple[clml.GraphOp, 
     version = max(op.REQUIRED_VERSION for op in commands)
     graph = clml.GraphOp(name, version, common, IRRegion(writer.block))
     first = {tensor: value for value, tensor in reversed(results.items())}
-    arguments = [now[value] for value in writer.arguments]
+    arguments = [current[value] for value in writer.arguments]
     call = clml.CallOp(name, arguments, [first[tensor].type for tensor in returned])
     graph.location = call.location = region.matches[0].model[0].location
     numbers = [(value, returned.index(tensor)) for value, tensor in results.items()]
@@ -151,21 +152,22 @@ def outline(region: Region, name: str, weights: Weights) -> tuple[clml.GraphOp, 
 
 
 def _annotate(
-    block: Block, before: Operation | None, source: Operation, own: Arithmetic | None
+    block: Block, before: Operation | None, source: Operation, arithmetic: Arithmetic | None
 ) -> None:
-    """Give the operations after `before` the location of their nn operation, and their `own`
-    arithmetic to those that add up.
+    """Set the location of the operations after `before` to that of their nn operation.
+
+    If `arithmetic` is given, also set it on the commands that accumulate.
     """
     op = block.last_op
     while op is not None and op is not before:
         op.location = source.location
-        if own is not None and isinstance(op, clml.ArithmeticOp) and op.adds_up:
-            op.arithmetic = clml.ArithmeticAttr(own)
+        if arithmetic is not None and isinstance(op, clml.ArithmeticOp) and op.adds_up:
+            op.arithmetic = clml.ArithmeticAttr(arithmetic)
         op = op.prev_op
 
 
 def _common_arithmetic(group: Sequence[CLMLMatch]) -> clml.Arithmetic:
-    """The arithmetic that leaves the fewest commands with their own; of several the best."""
+    """Return the arithmetic that most commands of the group use; on a tie, the most precise."""
     counts = Counter(
         match.arithmetic
         for match in group

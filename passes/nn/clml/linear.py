@@ -1,4 +1,4 @@
-"""Legalisation of matrix products: fully connected layers, or products of row-major matrices."""
+"""Legalisation of matrix products, as fully connected layers or products of row-major matrices."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .builder import CommandBuilder, require_constant, sizes_of
 
 
 def is_bias(op: Operation, product: Operation) -> bool:
-    """Whether an operation adds a constant row to a matrix product of one row."""
+    """Return whether `op` adds a constant to a matrix product without broadcasting the product."""
     if not isinstance(op, nn.BinaryOp) or op.kind.data is not nn.BinaryKind.ADD:
         return False
     bias = op.b if op.a.owner is product else op.a
@@ -26,19 +26,19 @@ def is_bias(op: Operation, product: Operation) -> bool:
 
 
 def _matrix(value: SSAValue, transposed: bool) -> tuple[int, int]:
-    """Rows and columns of an operand after its transposition."""
+    """Return the rows and columns of an operand after its transposition."""
     *batch, rows, columns = shape_of(value)
     require(prod(batch) == 1, f"CLML multiplies two matrices, not batches of {prod(batch)}")
     return (columns, rows) if transposed else (rows, columns)
 
 
 def fully_connected(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """`nn.matmul` of one row by constants, with the bias added to it."""
+    """Build `nn.matmul` of one row by constants, with its bias."""
     op = ops[0]
     assert isinstance(op, nn.MatmulOp)
     rows, k = _matrix(op.a, op.transpose_a is not None)
     _, n = _matrix(op.b, op.transpose_b is not None)
-    require(rows == 1, f"a fully connected layer takes a batch of 1, not of {rows}")
+    require(rows == 1, f"a fully connected layer of CLML needs a batch of 1, not {rows}")
     require_constant(op.b)
     transpose = op.transpose_b is not None
     bias: SSAValue | None = None
@@ -60,7 +60,7 @@ def fully_connected(ops: Sequence[Operation], builder: CommandBuilder) -> SSAVal
 
 
 def _gemm_sizes(op: nn.MatmulOp) -> tuple[Shape, Shape, Shape]:
-    """The sizes that CLML expects of a, b and the product."""
+    """Return the sizes that CLML expects of a, b and the product."""
     m, k = _matrix(op.a, op.transpose_a is not None)
     _, n = _matrix(op.b, op.transpose_b is not None)
     a: Shape = (m, k, 1, 1) if op.transpose_a is None else (k, m, 1, 1)
@@ -69,10 +69,10 @@ def _gemm_sizes(op: nn.MatmulOp) -> tuple[Shape, Shape, Shape]:
 
 
 def is_alone(ops: Sequence[Operation]) -> bool:
-    """Whether a product must be the only match of its graph.
+    """Return whether a product must be the only match of its graph.
 
-    Other commands take a batch of 1, but a matrix product takes rows where they have the batch. It
-    reads and writes row-major memory, so its own graph costs no copies.
+    A matrix product has rows where other commands have the batch, which must be 1 for them. Since
+    it reads and writes row-major memory, a graph of its own costs no copies.
     """
     op = ops[0]
     assert isinstance(op, nn.MatmulOp)
@@ -85,7 +85,7 @@ def is_alone(ops: Sequence[Operation]) -> bool:
 
 
 def gemm(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """`nn.matmul` of two matrices."""
+    """Build `nn.matmul` of two matrices."""
     (op,) = ops
     assert isinstance(op, nn.MatmulOp)
     sizes_a, sizes_b, result = _gemm_sizes(op)

@@ -1,4 +1,4 @@
-"""Finds the operations that CLML can compute, alone or together, and says why not the others."""
+"""Search for operations that CLML can compute, and for the reasons why it cannot compute others."""
 
 from __future__ import annotations
 
@@ -27,16 +27,18 @@ class CLMLMatch(Match):
     """nn operations that CLML can compute together; legal, since its commands were verified."""
 
     pattern: Pattern
-    """The row of the table."""
+    """The row of `PATTERNS` that matched."""
     commands: tuple[MLOp, ...]
-    """The clml operations that compute it, detached, without copies between layouts. A reshape that
-    moves nothing has none."""
+    """The detached clml operations that compute the match, without copies between layouts.
+
+    A reshape that moves no elements has none.
+    """
     arithmetic: Arithmetic
-    """The arithmetic of commands that add up."""
+    """The arithmetic of commands that accumulate."""
 
 
 class _Trial(CommandBuilder):
-    """Builds detached commands on made-up tensors, so that verifiers can judge them."""
+    """Builds detached commands on placeholder tensors, so that verifiers can check them."""
 
     def __init__(self, version: int, weights: Weights) -> None:
         self.version = version
@@ -70,8 +72,8 @@ class _Trial(CommandBuilder):
     ) -> SSAValue:
         require_constant(value)
         if transform is not None:
-            known = nn.constant_value(value, self.weights) is not None
-            require(known, "the numbers of a constant are not in the store of weights")
+            is_stored = nn.constant_value(value, self.weights) is not None
+            require(is_stored, "the elements of a constant are missing from the weights")
         return self._operand(tensor_type(value, layout, sizes, Usage.PARAMETER))
 
     def parameter(self, array: Array, sizes: Shape, layout: Layout = Layout.OPTIMAL) -> SSAValue:
@@ -82,7 +84,7 @@ class _Trial(CommandBuilder):
         required = command.REQUIRED_VERSION
         require(
             required <= self.version,
-            f"{command.name} needs version {required} of CLML, the target has {self.version}",
+            f"{command.name} needs CLML {required}, the target has version {self.version}",
         )
         command.verify()
         self.commands.append(command)
@@ -90,9 +92,9 @@ class _Trial(CommandBuilder):
 
 
 def find_matches(function: func.FuncOp, target: cl.Target, weights: Weights) -> Matches:
-    """The legal matches of a function for the CLML version of `target`.
+    """Return the legal matches of a function for the CLML version of `target`.
 
-    An operation is in the first match, in program order, that takes it.
+    Each operation is part of at most one match: the first, in program order, that includes it.
     """
     legal: list[Match] = []
     reasons: dict[Operation, str] = {}
@@ -101,31 +103,31 @@ def find_matches(function: func.FuncOp, target: cl.Target, weights: Weights) -> 
     for op in function.body.block.ops:
         if op in taken or isinstance(op, nn.ConstantOp | func.ReturnOp):
             continue
-        found = _match(op, version, weights)
-        if isinstance(found, CLMLMatch):
-            legal.append(found)
-            taken.update(found.ops)
+        match = _match(op, version, weights)
+        if isinstance(match, CLMLMatch):
+            legal.append(match)
+            taken.update(match.ops)
         else:
-            reasons[op] = found
+            reasons[op] = match
     return Matches(legal, reasons)
 
 
 def _match(op: Operation, version: int, weights: Weights) -> CLMLMatch | str:
-    """The best match that begins with an operation, or the reason why there is none."""
+    """Return the best match that begins with `op`, or the reason why there is none."""
     reason = f"CLML has no operation for {op_name(op)}"
     for pattern in PATTERNS:
         if pattern.root is not type(op):
             continue
         for ops in _chains(op, pattern):
-            found = _try(pattern, ops, version, weights)
-            if isinstance(found, CLMLMatch):
-                return found
-            reason = found
+            match = _try(pattern, ops, version, weights)
+            if isinstance(match, CLMLMatch):
+                return match
+            reason = match
     return reason
 
 
 def _chains(op: Operation, pattern: Pattern) -> Iterator[tuple[Operation, ...]]:
-    """The chains of operations that a pattern takes from `op` on, longest first."""
+    """Yield the chains of operations from `op` on that a pattern accepts, longest first."""
     ops = [op]
     for tail in pattern.tails:
         users = [use.operation for use in ops[-1].results[0].uses]
@@ -138,6 +140,7 @@ def _chains(op: Operation, pattern: Pattern) -> Iterator[tuple[Operation, ...]]:
 def _try(
     pattern: Pattern, ops: tuple[Operation, ...], version: int, weights: Weights
 ) -> CLMLMatch | str:
+    """Return the match of `ops` with a pattern, or the reason why CLML refuses it."""
     trial = _Trial(version, weights)
     try:
         pattern.build(ops, trial)
@@ -150,7 +153,7 @@ def _try(
         ops=ops,
         inputs=inputs_of(ops),
         commands=commands,
-        note=" and ".join(command.name for command in commands) or "another name of its operand",
+        note=" and ".join(command.name for command in commands) or "a view of its operand",
         arithmetic=_arithmetic(ops),
         is_opaque=_is_opaque(commands),
         is_view=isinstance(ops[0], nn.ReshapeOp),
@@ -160,7 +163,7 @@ def _try(
 
 
 def _is_opaque(commands: Sequence[MLOp]) -> bool:
-    """Whether commands read and write optimal tensors, not plain ones."""
+    """Return whether all computed tensors of the commands have the optimal layout."""
     tensors = [
         ml_tensor(value) for command in commands for value in (*command.operands, *command.results)
     ]
@@ -168,7 +171,7 @@ def _is_opaque(commands: Sequence[MLOp]) -> bool:
 
 
 def _arithmetic(ops: Sequence[Operation]) -> Arithmetic:
-    """The arithmetic of a match: sums that nn keeps in float are never kept in half."""
+    """Return the arithmetic of a match; sums that nn keeps in float are never kept in half."""
     if nn.tensor_type(ops[0].results[0]).element_type == f32:
         return Arithmetic.FP32
     return Arithmetic.FP16 if "accumulate" in ops[0].properties else Arithmetic.FP16_ACC32

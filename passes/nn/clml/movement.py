@@ -17,14 +17,14 @@ from .builder import CommandBuilder, expect, sizes_of
 _PADS = {
     nn.PadMode.CONSTANT: PadMode.CONSTANT,
     nn.PadMode.REFLECT: PadMode.REFLECT,
-    # A mirror next to the border repeats the border element: EDGE, for pads of one element only.
+    # A symmetric pad of one element repeats the border element, which is what EDGE does.
     nn.PadMode.EDGE: PadMode.SYMMETRIC,
 }
 _CORNERS = {CoordinateMode.ALIGN_CORNERS: True, CoordinateMode.ASYMMETRIC: False}
 
 
 def reshape(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """`nn.reshape`; it takes no command if only trailing ones appear or disappear."""
+    """Build `nn.reshape`; it needs no command if only trailing ones appear or disappear."""
     (op,) = ops
     assert isinstance(op, nn.ReshapeOp)
     x = builder.read(op.x, builder.common_layout([op.x]))
@@ -32,7 +32,7 @@ def reshape(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
 
 
 def concat(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """`nn.concat` of channels."""
+    """Build `nn.concat` of channels."""
     (op,) = ops
     assert isinstance(op, nn.ConcatOp)
     axis = op.axis.value.data
@@ -43,12 +43,12 @@ def concat(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
 
 
 def pad(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """`nn.pad` of H and W."""
+    """Build `nn.pad` of H and W."""
     (op,) = ops
     assert isinstance(op, nn.PadOp)
     mode = expect(
         _PADS.get(op.mode.data),
-        f"CLML pads constant, reflect and by one edge, not {op.mode.data}",
+        f"CLML pads by the modes constant, reflect and (one element) edge, not {op.mode.data}",
     )
     sizes = sizes_of(shape_of(op.result))
     before, after = ((*ints(amounts), 0, 0, 0)[:4] for amounts in (op.low, op.high))
@@ -56,10 +56,10 @@ def pad(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     require(value == 0 or mode is not PadMode.CONSTANT, f"CLML pads with 0, not with {value:g}")
     require(not any((*before[:2], *after[:2])), "CLML pads H and W (axes 2 and 3), not other axes")
     amounts = (*before[2:], *after[2:])
-    require(min(amounts) >= 0, f"CLML crops nothing, but the amounts are {list(amounts)}")
+    require(min(amounts) >= 0, f"CLML does not crop, but the pads are {list(amounts)}")
     require(
         mode is not PadMode.SYMMETRIC or max(amounts) <= 1,
-        f"CLML repeats one element of an edge, not {max(amounts)}",
+        f"CLML repeats an edge by one element, not by {max(amounts)}",
     )
     x = builder.read(op.x)
     result = builder.like(x, sizes)
@@ -67,7 +67,7 @@ def pad(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
 
 
 def depth_to_space(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """`nn.depth_to_space` of mode DCR."""
+    """Build `nn.depth_to_space` of mode DCR."""
     (op,) = ops
     assert isinstance(op, nn.DepthToSpaceOp)
     mode = op.mode.data
@@ -78,8 +78,10 @@ def depth_to_space(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValu
 
 
 def resize(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """`nn.resize` of H and W: linear with aligned corners or asymmetric coordinates, or nearest if
-    each element becomes a square of copies.
+    """Build `nn.resize` of H and W.
+
+    CLML supports linear interpolation with aligned corners or asymmetric coordinates, and nearest
+    if each element becomes a square of copies.
     """
     (op,) = ops
     assert isinstance(op, nn.ResizeOp)
@@ -108,8 +110,10 @@ def resize(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
 
 
 def _repeat(op: nn.ResizeOp, builder: CommandBuilder) -> SSAValue:
-    """A nearest resize that makes a square of each element: the channels concatenated with
-    themselves once per element of the square, then moved to the plane.
+    """Build a nearest resize that copies each element to a square of elements.
+
+    The channels are concatenated once per element of the square, then moved to the plane by
+    depth_to_space.
     """
     n, c, h, w = sizes_of(shape_of(op.x))
     sizes = sizes_of(shape_of(op.result))
@@ -117,7 +121,7 @@ def _repeat(op: nn.ResizeOp, builder: CommandBuilder) -> SSAValue:
     repeats = block > 1 and sizes == (n, c, h * block, w * block)
     require(
         repeats and all(_is_repeated(op, axis, block) for axis in (2, 3)),
-        "CLML resizes bilinearly, by mode nearest only to squares of one element each",
+        "CLML resizes bilinearly, or by mode nearest if each element becomes a square of copies",
     )
     x = builder.read(op.x)
     copies = block * block
@@ -126,6 +130,6 @@ def _repeat(op: nn.ResizeOp, builder: CommandBuilder) -> SSAValue:
 
 
 def _is_repeated(op: nn.ResizeOp, axis: int, block: int) -> bool:
-    """Whether the resize repeats each element `block` times along an axis."""
+    """Return whether the resize repeats each element `block` times along an axis."""
     positions = nearest_positions(op, axis)
     return positions is not None and all(p == i // block for i, p in enumerate(positions))

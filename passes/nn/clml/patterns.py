@@ -1,4 +1,4 @@
-"""The table of patterns: the operations that CLML computes, and those that it fuses after them."""
+"""The patterns of operations that CLML computes, and operations that may be fused after them."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ from . import convolution, elementwise, linear, movement, pooling
 from .builder import CommandBuilder
 
 Build: TypeAlias = Callable[[Sequence[Operation], CommandBuilder], SSAValue]
-"""Adds the commands for the operations of a match; returns the tensor of the last one's result."""
+"""Adds the commands for the operations of a match; returns the tensor of the last result."""
 
 Tail: TypeAlias = Callable[[Operation, Operation], bool]
-"""Whether the first operation, the only reader of the second, can join it in a command."""
+"""Returns whether its first operation, the only reader of the second, can be fused after it."""
 
 
 @dataclass(frozen=True)
 class Pattern:
-    """One row: an operation, and what may follow it."""
+    """An operation that CLML computes and the operations that may be fused after it."""
 
     name: str
     root: type[Operation]
     build: Build
     tails: tuple[Tail, ...] = ()
-    """Operations that may follow, in this order; any of them may be missing."""
+    """Operations that may follow, in this order; each of them is optional."""
     needs_producer: Callable[[Sequence[Operation]], bool] = lambda ops: False
-    """Whether the match's input must be computed in the same graph."""
+    """Returns whether the match's input must be computed in the same graph."""
     is_alone: Callable[[Sequence[Operation]], bool] = lambda ops: False
-    """Whether the match must be the only one of its graph."""
+    """Returns whether the match must be the only one of its graph."""
 
 
 def _is_norm(op: Operation, before: Operation) -> bool:
@@ -72,5 +72,8 @@ PATTERNS: tuple[Pattern, ...] = (
     Pattern("depth_to_space", nn.DepthToSpaceOp, movement.depth_to_space),
     Pattern("resize", nn.ResizeOp, movement.resize),
 )
-"""Of rows with the same root, the first legal one counts, with the longest legal tail. If none is
-legal, the user is told the reason of the last."""
+"""Patterns in order of preference.
+
+Of patterns with the same root, the first legal one is used, with its longest legal tail. If none is
+legal, the reason of the last one is reported.
+"""

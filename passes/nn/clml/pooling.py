@@ -1,4 +1,4 @@
-"""Legalisation of pools and reductions of the plane; CLML pools whole windows, without padding."""
+"""Legalisation of pools and of reductions over the plane; CLML averages do not count padding."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _REDUCTIONS = {nn.ReduceKind.MAX: PoolKind.MAX, nn.ReduceKind.MEAN: PoolKind.AVE
 
 
 def pads_first(ops: Sequence[Operation]) -> bool:
-    """Whether an average counts its padding: then a pad command adds zeros, which are counted."""
+    """Return whether a separate pad command must add the zeros that an average counts."""
     pool = ops[0]
     return (
         isinstance(pool, nn.PoolOp)
@@ -26,10 +26,10 @@ def pads_first(ops: Sequence[Operation]) -> bool:
 
 
 def pool(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """`nn.pool`.
+    """Build `nn.pool`.
 
-    The last window of `ceil_mode` reaches beyond the padding. More padding there changes nothing,
-    since neither a maximum nor an average counts it.
+    With `ceil_mode` the last window may reach beyond the padding. More padding there does not
+    change the result, since neither a maximum nor an average counts it.
     """
     (op,) = ops
     assert isinstance(op, nn.PoolOp)
@@ -37,7 +37,7 @@ def pool(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     dilations = plane(ints(op.dilations), 1)
     require(
         all(d == 1 or k == 1 for d, k in zip(dilations, kernel, strict=True)),
-        f"CLML's windows have no dilations, but these are {list(dilations)}",
+        f"CLML's windows have no dilation, but the dilations are {list(dilations)}",
     )
     x = builder.read(op.x)
     n, c, *size = sizes_of(shape_of(op.x))
@@ -71,7 +71,7 @@ def pool(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
 
 
 def reduction(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
-    """`nn.reduce` of H, W or both: a window of the whole plane."""
+    """Build `nn.reduce` of H, W or both as a pool whose window is the whole plane."""
     (op,) = ops
     assert isinstance(op, nn.ReduceOp)
     kind = expect(

@@ -1,1 +1,1 @@
-"""The networks of a module that other compilers own: what is theirs, and how they call ours."""
+"""The networks of a module that another compiler owns: their boundary and their callers."""

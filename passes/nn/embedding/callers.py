@@ -1,4 +1,4 @@
-"""Callers of networks that became programs: tensors become buffers, and results arguments."""
+"""Rewrites of callers for networks that became programs: tensors become buffers."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from ....dialects import cl, nn
 
 
 def replace_calls(calls: Iterable[func.CallOp], programs: Mapping[str, cl.ProgramOp]) -> None:
-    """Run programs in place of calls of the networks that they were, by the networks' names.
+    """Replace calls of networks by runs of their programs; `programs` are by network name.
 
-    The buffer of a result is allocated before the run and belongs to the caller, as with any
-    bufferisation. A tensor that another run returns is read in the buffer of that run.
+    The caller allocates the buffer of a result before the run and owns it, as in any bufferisation.
+    A tensor that another run returned is read directly from that run's buffer.
     """
     tensors: dict[Operation, None] = {}
     for call in calls:
@@ -60,12 +60,12 @@ def wrapper(network: func.FuncOp, program: cl.ProgramOp) -> func.FuncOp:
 
 
 class _ProgramRun:
-    """The operations that run a program over tensors."""
+    """The operations that run a program on tensors."""
 
     def __init__(
         self, program: cl.ProgramOp, tensors: Sequence[SSAValue], ours: Container[Operation]
     ) -> None:
-        """`ours` are the operations that gave the results of other runs."""
+        """Build the operations; `ours` produced the results of other runs."""
         self.ours = ours
         self.ops: list[Operation] = []
         inputs = [
@@ -88,7 +88,7 @@ class _ProgramRun:
         plain = MemRefType(port.element_type, port.shape)
         source = tensor.owner
         if isinstance(source, ToTensorOp) and self._may_read(source, plain):
-            # Bufferisation may not write in place what this run reads without its knowledge.
+            # Bufferisation does not see that this run reads the buffer: keep it from writing there.
             source.writable = None
             return self._cast(source.memref, port.storage_type)
         read_only = {"read_only": UnitAttr()}
@@ -96,19 +96,19 @@ class _ProgramRun:
         return self._cast(self._add(read), port.storage_type)
 
     def _may_read(self, source: ToTensorOp, type_: MemRefType) -> bool:
-        """Return whether a run can read the buffer that a tensor was made of."""
+        """Return whether a run can read the buffer from which a tensor was made."""
         is_constant = source in self.ours or source.writable is None
         return source.memref.type == type_ and is_constant
 
     def _tensor(self, buffer: SSAValue, port: cl.Port) -> ToTensorOp:
-        """Return the operation that makes a tensor of a buffer that the program has written."""
+        """Return the operation that makes a tensor from a buffer that the program has written."""
         plain = self._cast(buffer, MemRefType(port.element_type, port.shape))
         op = ToTensorOp(plain, restrict=True, writable=True)
         self.ops.append(op)
         return op
 
     def _cast(self, buffer: SSAValue, type_: MemRefType) -> SSAValue:
-        """Return a buffer as one of signless integers, or the reverse: programs have no others."""
+        """Return `buffer` cast to `type_`: only callers have integers other than signless ones."""
         if buffer.type == type_:
             return buffer
         return self._add(UnrealizedConversionCastOp.get([buffer], [type_]))
@@ -121,5 +121,5 @@ class _ProgramRun:
 
 
 def _foreign(attrs: ArrayAttr[DictionaryAttr] | None) -> ArrayAttr[DictionaryAttr] | None:
-    """Return the attributes of parameters without ours, which would make a network of them."""
+    """Return parameter attributes without our marks, which would make the function a network."""
     return attrs and ArrayAttr(DictionaryAttr(nn.without_marks(entries.data)) for entries in attrs)

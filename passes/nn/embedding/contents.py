@@ -1,4 +1,4 @@
-"""The networks of a module, and what other compilers have beside them."""
+"""The networks of a module, and the operations of other compilers beside them."""
 
 from __future__ import annotations
 
@@ -26,48 +26,49 @@ from ....errors import CloptError
 from ...locations import node_name, op_name
 
 _LOWERED = cl.KernelOp | cl.ProgramOp | nn.KernelOp | tir.FuncOp | OffloadGraphOp
-"""The operations of a module that our passes make of networks."""
+"""The operations of a module that our passes produce from networks."""
 
 
 @dataclass(frozen=True)
 class ModuleContents:
-    """The operations of a module, sorted by whose they are."""
+    """The operations of a module, sorted into networks and foreign operations."""
 
     networks: dict[str, func.FuncOp] = field(default_factory=dict[str, func.FuncOp])
-    """Functions of nn operations alone, by name."""
+    """Functions that contain only nn operations, by name."""
     foreign: list[Operation] = field(default_factory=list[Operation])
-    """Everything else, without the results of our passes."""
+    """Everything else except the results of our passes."""
     names: set[str] = field(default_factory=set[str])
     """The symbols of the module."""
 
     @property
     def mixed(self) -> list[Operation]:
-        """The foreign operations that hold nn operations, too."""
+        """Return the foreign operations that contain nn operations."""
         return [op for op in self.foreign if _holds_nn(op)]
 
     @property
     def calls(self) -> list[func.CallOp]:
-        """The calls of networks."""
+        """Return the calls of networks."""
         calls = (op for op in self.in_scope() if isinstance(op, func.CallOp))
         return [op for op in calls if op.callee.root_reference.data in self.networks]
 
     def refuse_mixed(self, remedy: str) -> None:
-        """Raise CloptError for nn operations that are in no network."""
+        """Raise CloptError for nn operations outside of networks."""
         for op in self.mixed:
-            reason = foreign_part(op) if isinstance(op, func.FuncOp) else "it is no func.func"
-            raise CloptError(f"{label(op)} has operations of nn, but {reason}; {remedy}.")
+            reason = foreign_part(op) if isinstance(op, func.FuncOp) else "it is not a func.func"
+            raise CloptError(f"{label(op)} contains nn operations, but {reason}; {remedy}.")
 
     def in_scope(self) -> Iterator[Operation]:
-        """Yield the foreign operations that see the module's symbols, the inner ones, too."""
+        """Yield the foreign operations that see the module's symbols, nested ones included."""
         for op in self.foreign:
             yield from _in_scope(op)
 
 
 def checked_contents(module: ModuleOp, callers: Collection[Operation] = ()) -> ModuleContents:
-    """Return the contents of a module whose networks can be lowered; `callers` will be networks.
+    """Return the contents of a module whose networks can be lowered.
 
-    Raises CloptError for a marked function that is no network, for networks in a nested module, and
-    for a use of a network that could not become a run of its program.
+    `callers` count as networks, whatever they contain. Raise CloptError for a marked function that
+    is not a network, for networks in a nested module, and for a use of a network that cannot become
+    a run of its program.
     """
     contents = ModuleContents()
     contents.names.update(name for op in module.ops if (name := symbol_name(op)) is not None)
@@ -83,12 +84,12 @@ def checked_contents(module: ModuleOp, callers: Collection[Operation] = ()) -> M
                     "nn-outline-islands moves its nn operations to networks of their own."
                 )
         if nn.is_operation(op) and not isinstance(op, _LOWERED):
-            raise CloptError(f"{node_name(op)} is in no function; put it into a func.func.")
+            raise CloptError(f"{node_name(op)} is outside of any function; put it in a func.func.")
         if not isinstance(op, _LOWERED):
             contents.foreign.append(op)
     for op in contents.in_scope():
         if _has_symbols(op) and _holds_nn(op):
-            raise CloptError(f"{label(op)} has operations of nn, but {_out_of_reach(op)}.")
+            raise CloptError(f"{label(op)} contains nn operations, but {_out_of_reach(op)}.")
         _check_use(op, contents.networks)
     return contents
 
@@ -96,14 +97,14 @@ def checked_contents(module: ModuleOp, callers: Collection[Operation] = ()) -> M
 def foreign_part(function: func.FuncOp, with_calls: bool = False) -> str | None:
     """Return what keeps a function from becoming a program, as a clause; None for a network.
 
-    Calls do, unless it is asked `with_calls`.
+    Calls count as foreign, unless `with_calls` is set.
     """
     type_, blocks = function.function_type, function.body.blocks
     if len(blocks) != 1:
         return f"it has {len(blocks)} blocks"
-    for each in (*type_.inputs, *type_.outputs):
-        if not isinstance(each, TensorType):
-            return f"it takes or returns {each}, which is no tensor"
+    for port in (*type_.inputs, *type_.outputs):
+        if not isinstance(port, TensorType):
+            return f"it takes or returns {port}, which is not a tensor"
     for op in function.body.block.ops:
         if isinstance(op, func.CallOp):
             if with_calls:
@@ -115,19 +116,19 @@ def foreign_part(function: func.FuncOp, with_calls: bool = False) -> str | None:
 
 
 def symbol_name(op: Operation) -> str | None:
-    """Return the name of an operation as a symbol of its module."""
+    """Return the symbol name of an operation, or None."""
     name = op.get_attr_or_prop("sym_name")
     return name.data if isinstance(name, StringAttr) else None
 
 
 def label(op: Operation) -> str:
-    """Return how messages name an operation of a module."""
+    """Return the name of an operation for messages: its symbol or its kind."""
     name = symbol_name(op)
     return op_name(op) if name is None else f"@{name}"
 
 
 def _check_use(op: Operation, networks: Mapping[str, func.FuncOp]) -> None:
-    """Refuse a use of a network that cannot become a run of its program."""
+    """Raise CloptError for a use of a network that cannot become a run of its program."""
     if isinstance(op, func.CallOp):
         network = networks.get(op.callee.root_reference.data)
         if network is not None and not has_plain_tensors(network):
@@ -140,7 +141,7 @@ def _check_use(op: Operation, networks: Mapping[str, func.FuncOp]) -> None:
         if name in networks and not nn.wants_wrapper(networks[name]):
             raise CloptError(
                 f"{op_name(op)} names @{name}, which becomes a program; give @{name} the attribute "
-                "nn.wrapper, which keeps a function of that name."
+                "nn.wrapper to keep a function of that name."
             )
 
 
@@ -149,7 +150,7 @@ def has_plain_tensors(network: func.FuncOp) -> bool:
     if nn.images_of(network.arg_attrs) or nn.images_of(network.res_attrs):
         return False
     type_ = network.function_type
-    tensors = (cast("TensorType[Attribute]", each) for each in (*type_.inputs, *type_.outputs))
+    tensors = (cast("TensorType[Attribute]", port) for port in (*type_.inputs, *type_.outputs))
     return all(isinstance(tensor.encoding, NoneAttr) for tensor in tensors)
 
 
@@ -169,9 +170,9 @@ def symbols_in(attributes: Iterable[Attribute]) -> Iterator[str]:
 
 def _in_scope(op: Operation) -> Iterator[Operation]:
     yield op
-    inner = () if _has_symbols(op) else (each for region in op.regions for each in _ops_of(region))
-    for each in inner:
-        yield from _in_scope(each)
+    inner = () if _has_symbols(op) else (op_ for region in op.regions for op_ in _ops_of(region))
+    for child in inner:
+        yield from _in_scope(child)
 
 
 def _ops_of(region: Region) -> Iterator[Operation]:
@@ -179,19 +180,20 @@ def _ops_of(region: Region) -> Iterator[Operation]:
 
 
 def _has_symbols(op: Operation) -> bool:
-    """Return whether operations inside of `op` see its symbols, and not those around it.
+    """Return whether operations inside of `op` see its symbols instead of the surrounding ones.
 
-    xDSL takes every operation of an unknown dialect for one that has symbols.
+    xDSL assumes that every operation of an unknown dialect has symbols.
     """
     return bool(op.regions) and op.has_trait(SymbolTable)
 
 
 def _out_of_reach(op: Operation) -> str:
-    """Return why nothing inside of an operation with symbols can call a network, and a remedy."""
+    """Return why operations inside of a symbol table cannot call a network, with a remedy."""
     if isinstance(op, UnregisteredOp):
-        return "its dialect is unknown, so nothing inside of it can call them; register the dialect"
-    return "is a module in another; lower it alone, or move its functions to the outer one"
+        return "its dialect is unknown, so it may hide the module's symbols; register the dialect"
+    return "it is a nested module; lower it alone, or move its functions to the outer module"
 
 
 def _holds_nn(op: Operation) -> bool:
+    """Return whether `op` is or contains an nn operation."""
     return any(map(nn.is_operation, op.walk()))

@@ -1,10 +1,10 @@
-"""Islands: connected nn operations of a block that run with no foreign operation between them.
+"""Islands: connected nn operations of a block that can run without a foreign operation between.
 
-The foreign operations of a block keep their order. Each has a phase, and so has each nn operation,
-which runs behind the foreign operations of its phase and before those of the next. A foreign
-operation is in a later phase than the nn operations that it reads; an nn operation is in no earlier
-phase than its operands. One that only nn operations of later phases read joins the first of them,
-as then one value less leaves an island.
+The foreign operations of a block keep their order. Every operation has a phase; the nn operations
+of a phase run after its foreign operations and before those of the next phase. A foreign operation
+is in a later phase than the nn operations that it reads. An nn operation is in no earlier phase
+than its operands. If only nn operations of later phases read an nn operation, it moves to the
+earliest of these phases, so that one value less leaves an island.
 """
 
 from __future__ import annotations
@@ -30,10 +30,9 @@ class Island:
 
 
 def islands_between(block: Block) -> list[Operation | Island]:
-    """Return the foreign operations and the islands of a block, in an order in which they can run.
+    """Return the foreign operations and islands of a block in an executable order.
 
-    Constants are in islands of their own if foreign operations read them; other islands hold
-    copies.
+    Constants are islands of their own if foreign operations read them; other islands hold copies.
     """
     ops = list(block.ops)
     phases = _earliest_phases(block, ops)
@@ -67,7 +66,7 @@ def _earliest_phases(block: Block, ops: Sequence[Operation]) -> _Phases:
 
 
 def _join_readers(block: Block, ops: Sequence[Operation], phases: _Phases) -> None:
-    """Move operations to the phase of their first reader, where that is an nn operation."""
+    """Move nn operations to the phase of their first reader if that is an nn operation."""
     for op in reversed(ops):
         if not nn.is_operation(op):
             continue
@@ -79,7 +78,7 @@ def _join_readers(block: Block, ops: Sequence[Operation], phases: _Phases) -> No
 
 
 def _islands(block: Block, ops: Sequence[Operation], phases: _Phases) -> list[Island]:
-    """Return the connected nn operations of each phase, by their first operations."""
+    """Return the connected nn operations of each phase, ordered by their first operations."""
     islands: dict[Operation, Island] = {}
     for op in ops:
         if isinstance(op, nn.ConstantOp):
@@ -95,14 +94,14 @@ def _islands(block: Block, ops: Sequence[Operation], phases: _Phases) -> list[Is
                 island.ops = other.ops + island.ops
                 islands |= dict.fromkeys(other.ops, island)
     order = {op: i for i, op in enumerate(ops)}
-    found = list(dict.fromkeys(islands.values()))
-    for island in found:
+    distinct = list(dict.fromkeys(islands.values()))
+    for island in distinct:
         island.ops.sort(key=order.__getitem__)
-    return sorted(found, key=lambda island: order[island.ops[0]])
+    return sorted(distinct, key=lambda island: order[island.ops[0]])
 
 
 def _sources(block: Block, op: Operation) -> Iterator[Operation]:
-    """Yield the operations of a block whose results `op`, or an operation inside of it, reads."""
+    """Yield the operations of a block whose results `op` reads, directly or in its regions."""
     for reader in [op] if nn.is_operation(op) else op.walk():
         for operand in reader.operands:
             source = operand.owner
@@ -111,7 +110,7 @@ def _sources(block: Block, op: Operation) -> Iterator[Operation]:
 
 
 def _readers(block: Block, op: Operation) -> Iterator[Operation]:
-    """Yield the operations of a block that read a result of `op`, or hold one that does."""
+    """Yield the operations of a block that read a result of `op`, directly or in their regions."""
     for result in op.results:
         for use in result.uses:
             reader = block.find_ancestor_op_in_block(use.operation)

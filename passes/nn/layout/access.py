@@ -1,9 +1,9 @@
 """The reads of a kernel that computes several elements of its result at once, its lanes.
 
-The lanes are neighbours along one axis of the result. A walk from the result back through the
+The lanes are neighbours along one axis of the result. Walking from the result back through the
 operations of the kernel finds the elements that the lanes read of each operand: neighbours along
-one of its axes, one element for all, or unrelated elements. The kernel can use whole blocks in the
-first case, and along axes that one of its loops walks. The lowering of each operation tells how
+one of its axes, the same element, or unrelated elements. In the first case, and along axes that one
+of its loops walks, the kernel can load whole blocks. The lowering of each operation determines how
 its indices move (`reads_of`).
 """
 
@@ -25,10 +25,10 @@ from ..lowering.reads import OperandRead, reads_of
 # A tile of 4 columns by 4 lanes by 3 taps loads 24 elements for 192 multiply-adds; a tile of 16
 # columns of a matrix product has the same ratio.
 TILE = 8
-"""Multiply-adds for each element that a tile of a contraction loads."""
+"""Multiply-adds per element that a tile of a contraction loads."""
 
 SCATTERED = 2
-"""The same where the lanes share neither whole texels nor weights."""
+"""The same ratio if the lanes share neither whole texels nor weights."""
 
 
 @dataclass(frozen=True)
@@ -41,16 +41,16 @@ class OperandAccess:
     same: bool = False
     """Whether all lanes read the same element."""
     walked: frozenset[int] = frozenset()
-    """Axes that a loop over terms of the reduction walks while the lanes stay."""
+    """Axes that a reduction loop walks while the lanes stay."""
     guarded: bool = False
-    """Whether reads may fall outside of the operand, where they give zero."""
+    """Whether reads may fall outside of the operand and then give zero."""
 
     def apart(self) -> OperandAccess:
-        """The same reads when the lanes read unrelated elements."""
+        """Return the same number of reads, with lanes that read unrelated elements."""
         return OperandAccess(self.reads, None, False, frozenset(), self.guarded)
 
     def joined(self, other: OperandAccess) -> OperandAccess:
-        """The reads of one value by two operands of the kernel."""
+        """Return the combined reads of one value by two operands of the kernel."""
         reads, guarded = self.reads + other.reads, self.guarded or other.guarded
         walked = self.walked & other.walked
         if (self.axis, self.same) == (other.axis, other.same):
@@ -64,85 +64,89 @@ class OperandAccess:
 def operand_accesses(
     ops: Sequence[Operation], result: SSAValue, lane: int, lanes: int
 ) -> dict[SSAValue, OperandAccess]:
-    """The reads of each value by a kernel of `ops`, its lanes along axis `lane` of `result`."""
+    """Return the reads of each value by a kernel of `ops`.
+
+    The kernel's lanes are neighbours along axis `lane` of `result`.
+    """
     shape = nn.shape_of(result)
-    found = {result: OperandAccess(nn.count(shape), lane if lane < len(shape) else None)}
+    accesses = {result: OperandAccess(nn.count(shape), lane if lane < len(shape) else None)}
     for op in reversed(ops):
         for value in op.results:
-            access = found.get(value)
+            access = accesses.get(value)
             if access is None:
                 continue
             for operand, read in zip(op.operands, _steps(op, access, lanes), strict=True):
-                before = found.get(operand)
-                found[operand] = before.joined(read) if before is not None else read
-    return found
+                before = accesses.get(operand)
+                accesses[operand] = before.joined(read) if before is not None else read
+    return accesses
 
 
 def _steps(op: Operation, access: OperandAccess, lanes: int) -> list[OperandAccess]:
-    """The accesses of the operands of an operation, given the access of its result."""
+    """Return the accesses of the operands of `op`, given the access of its result."""
     shape = nn.shape_of(op.results[0])
-    found: dict[int, OperandAccess] = {}
+    joined: dict[int, OperandAccess] = {}
     for read in reads_of(op):
         step = _step(read, access, shape, lanes)
-        if (before := found.get(read.operand)) is not None:
-            # What one of its stages walks, the operation walks.
+        if (before := joined.get(read.operand)) is not None:
+            # The operation walks every axis that one of its stages walks.
             step = replace(before.joined(step), walked=before.walked | step.walked)
-        found[read.operand] = step
-    accesses = [found.get(i, access.apart()) for i in range(len(op.operands))]
+        joined[read.operand] = step
+    accesses = [joined.get(i, access.apart()) for i in range(len(op.operands))]
     return _tiled(op, accesses, access, lanes) if is_contraction(op) else accesses
 
 
 def is_contraction(op: Operation) -> TypeGuard[nn.NNOp]:
-    """Whether an operation is a contraction, whose lanes lie along `contraction_lane`."""
+    """Return whether `op` is a contraction, whose lanes lie along `contraction_lane`."""
     return isinstance(op, nn.NNOp) and op.ROLE is nn.Role.CONTRACTION
 
 
 def contraction_lane(op: nn.NNOp) -> int:
-    """The axis of the result along which a contraction computes: channels, or columns."""
+    """Return the axis of the result along which a contraction computes: channels or columns."""
     return 1 if op.BY_CHANNEL else len(nn.shape_of(op.results[0])) - 1
 
 
 @dataclass(frozen=True)
 class ContractedAxis:
-    """The loop over terms that both operands of a contraction walk."""
+    """A reduction loop that walks one axis of both operands of a contraction."""
 
     axes: tuple[int, int]
-    """The axis of either operand."""
+    """The axis of the first and of the second operand."""
     extent: int
     is_whole: bool
-    """Whether the loop walks all of the first operand's axis, and not one of several groups."""
+    """Whether the loop walks all of the first operand's axis, not one of several groups."""
 
 
 def shared_terms(op: nn.NNOp, lanes: int) -> list[ContractedAxis]:
-    """The loops over terms that the two operands of a contraction walk along an axis."""
+    """Return the reduction loops that walk one axis of both operands of a contraction."""
     reads = reads_of(op)
     a, b = (next((r for r in reads if r.operand == i), None) for i in (0, 1))
     if a is None or b is None:
         return []
     shape = nn.shape_of(op.results[0])
-    found: list[ContractedAxis] = []
+    terms: list[ContractedAxis] = []
     for loop in a.loops:
         first, second = (_neighbours(read, loop, shape, lanes)[0] for read in (a, b))
         if first is not None and second is not None:
             extent = a.extents[loop] or 1
             is_whole = nn.shape_of(op.operands[0])[first] == extent
-            found.append(ContractedAxis((first, second), extent, is_whole))
-    return found
+            terms.append(ContractedAxis((first, second), extent, is_whole))
+    return terms
 
 
 def lanes_meet(op: nn.NNOp, lanes: int) -> bool:
-    """Whether the lanes of a contraction read one element of its first operand, or neighbours.
+    """Return whether a contraction's lanes read one element of its first operand, or neighbours.
 
-    They do not where they are results of different groups.
+    They read unrelated elements if they are results of different groups.
     """
     shape, lane = nn.shape_of(op.results[0]), contraction_lane(op)
-    found = (_neighbours(read, lane, shape, lanes) for read in reads_of(op) if read.operand == 0)
-    return shape[lane] == 1 or all(same or axis is not None for axis, same in found)
+    first = (_neighbours(read, lane, shape, lanes) for read in reads_of(op) if read.operand == 0)
+    return shape[lane] == 1 or all(same or axis is not None for axis, same in first)
 
 
 def _step(
     read: OperandRead, access: OperandAccess, shape: tuple[int, ...], lanes: int
 ) -> OperandAccess:
+    """Return the access of an operand through one read, given the access of the result."""
     reads = access.reads * read.times / max(nn.count(shape), 1)
     axis, same = None, access.same
     if access.axis is not None:
@@ -155,9 +159,9 @@ def _step(
 def _tiled(
     op: nn.NNOp, accesses: Sequence[OperandAccess], result: OperandAccess, lanes: int
 ) -> list[OperandAccess]:
-    """The accesses of a contraction, which computes tiles of its result.
+    """Return the accesses of the operands of a contraction, which computes tiles of its result.
 
-    Its lanes are neighbours in the second operand, and a tile shares what it loads.
+    Its lanes are neighbours in the second operand, and all products of a tile share its loads.
     """
     if len(accesses) < 2:
         return [result.apart() for _ in accesses]
@@ -179,17 +183,17 @@ def _tiled(
 def _neighbours(
     read: OperandRead, value: int, shape: tuple[int, ...], lanes: int
 ) -> tuple[int | None, bool]:
-    """The axis along which a read finds neighbours, and whether it finds one element.
+    """Return the axis along which a read finds neighbours, and whether it finds one element.
 
-    The lanes are neighbours along an axis of the result, or steps of a loop, and start at a
+    The lanes are neighbours along axis `value` of the result, or steps of that loop, and start at a
     multiple of their number there and in the operand.
     """
     extents = [*shape, *read.extents[len(shape) :]]
     size = extents[value] or 1
-    # As many steps at a time as there are lanes, whatever the extent; tails are read, too.
+    # Whole blocks of lanes, even at the end of the extent: tails are read, too.
     lane, steps = len(extents), -(-size // lanes)
     extents[value] = max(size, 2)
-    found: list[int] = []
+    axes: list[int] = []
     for axis, index in enumerate(read.index):
         used = used_dims(index)
         if any(value in read.depends.get(dim, ()) for dim in used):
@@ -206,6 +210,6 @@ def _neighbours(
         start = [form.constant, *(k for atom, k in form.terms.items() if atom not in moving)]
         if moving != {AffineDimExpr(lane): 1} or any(k % lanes for k in start):
             return None, False
-        found.append(axis)
-    # An axis of one element has no neighbours that could share what they read.
-    return (found[0] if len(found) == 1 else None), not found and size > 1
+        axes.append(axis)
+    # Along an axis of one element there are no other lanes to share the read.
+    return (axes[0] if len(axes) == 1 else None), not axes and size > 1

@@ -13,14 +13,14 @@ from .carry_out import GroupKernels, KernelLayouts, carry_out, is_packed
 from .measured import Variant
 
 _BORDER = "the border of a kernel alone"
-"""The node of the kernels that bring plain inputs into their layouts, and results back."""
+"""The node name of kernels that convert plain inputs to their layouts, and results back."""
 
 
 def network_of(variant: Variant, target: cl.Target) -> ModuleOp:
-    """A module with a network that computes a kernel in its layouts, between plain values.
+    """Return a module with a network that computes a kernel in its layouts, between plain values.
 
-    The passes after `nn-choose` and `nn-fold-relayouts` keep the layouts. What is no constant for
-    the kernel is an argument. Constants are those of the kernel's own network.
+    The passes after `nn-choose` and `nn-fold-relayouts` keep the layouts. Inputs of the kernel
+    become arguments, except for constants, which stay those of the kernel's own network.
     """
     work = variant.work
     function = _function(variant)
@@ -40,7 +40,7 @@ def network_of(variant: Variant, target: cl.Target) -> ModuleOp:
 
 
 def mark_borders(function: func.FuncOp) -> None:
-    """Name the transforms of arguments and results, so that `is_border` knows their kernels."""
+    """Name the layout transforms of arguments and results, so that `is_border` finds them."""
     end = function.body.block.last_op
     for op in function.body.block.ops:
         if isinstance(op, nn.RelayoutOp):
@@ -50,12 +50,12 @@ def mark_borders(function: func.FuncOp) -> None:
 
 
 def is_border(kernel: tir.FuncOp) -> bool:
-    """Whether a kernel of such a network only brings a value into its layout, or back."""
+    """Return whether a kernel of such a network only converts an argument or a result."""
     return kernel.comment is not None and kernel.comment.data.endswith(_BORDER)
 
 
 def _function(variant: Variant) -> func.FuncOp:
-    """The operations of a kernel as a function of plain values."""
+    """Return the operations of a kernel as a function of plain values."""
     work, result = variant.work, variant.work.result
     block = Block()
     mapping: dict[SSAValue, SSAValue] = {}

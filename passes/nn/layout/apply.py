@@ -1,4 +1,4 @@
-"""Writes chosen layouts into a function: into result types, and as `nn.relayout` in between."""
+"""Application of chosen layouts to a function: result types, and `nn.relayout` in between."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ Layouts = list[LayoutAttr | None]
 
 
 def retype(value: SSAValue, layout: LayoutAttr | None) -> SSAValue:
-    """Give a result another layout."""
+    """Change the layout of a result; return the new value."""
     type_ = nn.with_layout(nn.tensor_type(value), layout)
     return value if type_ == value.type else Rewriter.replace_value_with_new_type(value, type_)
 
 
 @dataclass
 class Transforms:
-    """The `nn.relayout`s made so far, one for each value and layout."""
+    """The `nn.relayout`s inserted so far, one for each value and layout."""
 
     made: dict[tuple[SSAValue, LayoutAttr | None], SSAValue] = field(
         default_factory=dict[tuple[SSAValue, "LayoutAttr | None"], SSAValue]
     )
 
     def get(self, value: SSAValue, layout: LayoutAttr | None, before: Operation) -> SSAValue:
-        """The value in `layout`, for use by `before`.
+        """Return `value` in `layout`, for use by the operation `before`.
 
-        A transform stands before its first user, so operations must ask in program order.
+        A transform is inserted before its first user, so requests must come in program order.
         """
         if nn.layout_of(value) == layout:
             return value
@@ -50,7 +50,7 @@ class Transforms:
 
 
 def insert_transforms(block: Block, wanted: dict[Operation, Layouts]) -> None:
-    """Give every operation its operands in the `wanted` layouts, plain where it names none."""
+    """Give every operation its operands in the `wanted` layouts; plain if it is not listed."""
     transforms = Transforms()
     for op in list(block.ops):
         layouts = wanted.get(op) or [None] * len(op.operands)
@@ -61,15 +61,15 @@ def insert_transforms(block: Block, wanted: dict[Operation, Layouts]) -> None:
 def place_constants(regions: Iterable[nn.FusedOp], target: cl.Target) -> list[str]:
     """Give the constants of regions the layouts that suit the other operands' layouts.
 
-    Returns remarks on constants that could not have the first choice.
+    Return remarks about constants that could not have their first choice.
     """
     transforms = Transforms()
     remarks: list[str] = []
-    # Networks repeat their regions: equal ones share one answer.
-    known: dict[object, dict[int, Candidate]] = {}
+    # Networks repeat their regions, so the layouts of equal regions are computed once.
+    cache: dict[object, dict[int, Candidate]] = {}
     for fused in regions:
         constants = [nn.constant_of(value) for value in fused.inputs]
-        for i, candidate in _constant_layouts(fused, constants, target, known).items():
+        for i, candidate in _constant_layouts(fused, constants, target, cache).items():
             constant = constants[i]
             assert constant is not None
             fused.operands[i] = transforms.get(constant.result, candidate.layout, fused)
@@ -82,9 +82,9 @@ def _constant_layouts(
     fused: nn.FusedOp,
     constants: Sequence[nn.ConstantOp | None],
     target: cl.Target,
-    known: dict[object, dict[int, Candidate]],
+    cache: dict[object, dict[int, Candidate]],
 ) -> dict[int, Candidate]:
-    """The layouts of the constant operands by position; `known` caches them for equal regions."""
+    """Return the layouts of the constant operands by position, cached for equal regions."""
     work = work_of_region(fused)
     packed = {
         arg: packed_axis(nn.layout_of(value))
@@ -93,20 +93,20 @@ def _constant_layouts(
     }
     lane = lane_of(work, nn.layout_of(fused.outputs[0]))
     key = work.key, lane, tuple(packed.values()), tuple(constant is None for constant in constants)
-    if key not in known:
+    if key not in cache:
         layouts = ConstantLayouts(work, lane, packed, target)
-        known[key] = {
+        cache[key] = {
             i: layouts.of(arg)
             for i, (arg, constant) in enumerate(zip(work.inputs, constants, strict=True))
             if constant is not None
         }
-    return known[key]
+    return cache[key]
 
 
 def spare_images(fused: nn.FusedOp, target: cl.Target) -> str:
-    """Move operands from images to packed buffers until the device's limit on images holds.
+    """Move operands from images to packed buffers until the device's image limit holds.
 
-    Returns a remark, empty if the kernel is within the limit.
+    Return a remark, or "" if the kernel is within the limit.
     """
     images = [i for i, value in enumerate(fused.inputs) if is_texture(nn.layout_of(value))]
     most = target.device.max_read_images
@@ -121,6 +121,6 @@ def spare_images(fused: nn.FusedOp, target: cl.Target) -> str:
     if not excess:
         return ""
     return (
-        f"{node_name(fused)}: {len(images)} images are more than the {most} that a "
-        f"kernel can read: {len(excess)} of them are buffers"
+        f"{node_name(fused)}: a kernel can read {target.device.max_read_images} images, not "
+        f"{len(images)}: {len(excess)} of them are buffers"
     )

@@ -14,19 +14,19 @@ from ....targets import multiplies_bytes
 
 @dataclass(frozen=True)
 class Candidate:
-    """A layout, None for the plain one; `remark` says why the first choice was not possible."""
+    """A layout (None is plain), with a remark on why the first choice was not possible."""
 
     layout: LayoutAttr | None
     remark: str = ""
 
     @property
     def axis(self) -> int | None:
-        """The packed axis."""
+        """Return the packed axis, or None."""
         return packed_axis(self.layout)
 
     @property
     def is_texture(self) -> bool:
-        """Whether the value lies in an image."""
+        """Return whether the value is stored in an image."""
         return is_texture(self.layout)
 
 
@@ -34,21 +34,21 @@ PLAIN = Candidate(None)
 
 
 def packed_axis(layout: LayoutAttr | None) -> int | None:
-    """The axis whose elements share a block of lanes: the one that the layout divides last."""
+    """Return the axis whose elements share a block of lanes: the last that the layout divides."""
     return None if layout is None else layout.blocks[-1][0]
 
 
 def is_texture(layout: LayoutAttr | None) -> bool:
-    """Whether a tensor with this layout lies in an image."""
+    """Return whether a tensor with this layout is stored in an image."""
     return layout is not None and isinstance(layout.memory, tir.ScopeAttr)
 
 
 def candidates(
     type_: nn.Tensor, target: cl.Target, axes: Sequence[int] | None = None
 ) -> list[Candidate]:
-    """The candidates for a value between kernels, best memory first.
+    """Return the candidates for a value between kernels, best memory first.
 
-    A packed candidate packs one of `axes`; by default channels or the last axis, since contractions
+    A packed candidate packs one of `axes`, by default channels or the last axis, since contractions
     walk those. `texture="prefer"` drops the buffers of a value that fits an image.
     """
     shape = type_.get_shape()
@@ -60,12 +60,12 @@ def candidates(
     buffers: list[Candidate] = []
     for axis in packable_axes(shape) if axes is None else axes:
         blocks = [(axis, target.lanes)]
-        found = texture_for(type_, blocks, len(shape) - 1, target)
-        buffers.append(Candidate(LayoutAttr(blocks), "" if found.is_texture else found.remark))
-        if found.is_texture:
-            textures.append(found)
+        image = texture_for(type_, blocks, len(shape) - 1, target)
+        buffers.append(Candidate(LayoutAttr(blocks), "" if image.is_texture else image.remark))
+        if image.is_texture:
+            textures.append(image)
     if multiplies_bytes(target) and _is_byte(type_):
-        # Texels of bytes are the words of products; samplers would take their bytes apart.
+        # Dot products need the four bytes of a texel as one word; samplers would separate them.
         return [*buffers, PLAIN]
     if target.policy.texture == "prefer" and textures:
         return textures
@@ -78,7 +78,7 @@ def _is_byte(type_: nn.Tensor) -> bool:
 
 
 def _of_blocks(shape: Sequence[int], target: cl.Target) -> list[Candidate]:
-    """The candidates in plain buffers of a CPU: blocks of channels, where one is filled."""
+    """Return the candidates in plain buffers of a CPU: blocks of channels, if one block is full."""
     if len(shape) < 3 or shape[1] < target.lanes:
         return [PLAIN]
     blocks = Candidate(LayoutAttr([(1, target.lanes)]))
@@ -86,7 +86,7 @@ def _of_blocks(shape: Sequence[int], target: cl.Target) -> list[Candidate]:
 
 
 def packable_axes(shape: Sequence[int]) -> list[int]:
-    """The axes worth packing: channels and the last axis, if they have more than one element."""
+    """Return the axes worth packing: channels and the last axis, if they exceed one element."""
     rank = len(shape)
     axes = dict.fromkeys([1, rank - 1] if rank > 2 else [rank - 1])
     return [axis for axis in axes if rank > 1 and shape[axis] > 1]
@@ -95,10 +95,10 @@ def packable_axes(shape: Sequence[int]) -> list[int]:
 def texture_for(
     type_: nn.Tensor, blocks: Sequence[tuple[int, int]], row: int, target: cl.Target
 ) -> Candidate:
-    """The first kind of image that holds a tensor with these blocks, else a packed buffer.
+    """Return the first kind of image that holds a tensor with these blocks, else a packed buffer.
 
     It tries, in this order: a 2-D image whose columns are axis `row` and the axes after it, 2-D
-    images that cut rows from columns elsewhere, an array of images, an image over a buffer.
+    images split elsewhere into rows and columns, an array of images, and an image over a buffer.
     """
     shape = LayoutAttr(blocks).physical_shape(type_.get_shape())
     if not _has_format(type_, target):
@@ -122,7 +122,7 @@ def _has_format(type_: nn.Tensor, target: cl.Target) -> bool:
 
 
 def _separators(axes: int, row: int) -> Iterator[tuple[int, ...]]:
-    """The ways to cut `axes` axes before the texel into coordinates, best first."""
+    """Yield the ways to split `axes` axes before the texel into coordinates, best first."""
     cuts = [cut for cut in range(axes - 1, 0, -1)]
     if 0 < row < axes:
         yield (row,)
@@ -132,7 +132,7 @@ def _separators(axes: int, row: int) -> Iterator[tuple[int, ...]]:
 
 
 def _refusal(image: tir.Image, target: cl.Target) -> str:
-    """The reason, with numbers, why the device cannot have such an image; empty if it can."""
+    """Return why the device cannot have such an image, with numbers; "" if it can."""
     if not target.device.images:
         return f"{target.name} has no images"
     if image.kind is tir.ImageKind.Buffer:

@@ -1,4 +1,4 @@
-"""The kernels that a solution leaves us, with their layouts, and how these enter the function."""
+"""The kernels that a solution leaves to OpenCL, and the application of their layouts."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .problem import LayoutProblem, LayoutVariable, readable_by
 from .solver import Solution
 
 _Held: TypeAlias = Mapping[SSAValue, tuple[LayoutVariable, Candidate]]
-"""Values that kernels of ours can read: the layouts in which each may lie, and that of its own."""
+"""Values that OpenCL kernels can read, with their possible layouts and the chosen one."""
 
 
 @dataclass(frozen=True)
@@ -32,19 +32,19 @@ class KernelLayouts:
     result: Candidate
     operands: Layouts
     is_packed: bool
-    """Whether it reads or writes texels."""
+    """Whether the kernel reads or writes texels."""
 
 
 @dataclass(frozen=True)
 class GroupKernels:
-    """A group of operations, and the kernels that it becomes: one for each result with a use."""
+    """A group of operations and the kernels that it becomes, one for each result with a use."""
 
     group: Group
     kernels: Sequence[KernelLayouts]
 
 
 def kernels_of_layouts(problem: LayoutProblem, solution: Solution) -> list[GroupKernels]:
-    """The kernels of a choice of layouts."""
+    """Return the kernels of a solution of the layout problem."""
     held = {
         value: (variable, variable.candidates[solution.choice[variable.number]])
         for value, variable in problem.variables.items()
@@ -53,7 +53,7 @@ def kernels_of_layouts(problem: LayoutProblem, solution: Solution) -> list[Group
 
 
 def kernels_of_both(problem: OffloadProblem, solution: Solution) -> list[GroupKernels]:
-    """The kernels that a choice of writers and layouts leaves us."""
+    """Return the kernels that a choice of writers and layouts leaves to OpenCL."""
     layouts = problem.layouts
     held: dict[SSAValue, tuple[LayoutVariable, Candidate]] = {}
     for value, variable in problem.variables.items():
@@ -61,22 +61,22 @@ def kernels_of_both(problem: OffloadProblem, solution: Solution) -> list[GroupKe
         if layout is not None:
             source = replace(layouts.variables[value], candidates=variable.layouts)
             held[value] = source, variable.layouts[layout]
-    found: list[GroupKernels] = []
+    kernels: list[GroupKernels] = []
     for group in layouts.groups:
         works = works_of_group(group)
         value = works[0].result
         match problem.state_of(solution, value).writer:
             case Writer.OURS:
-                found.append(_kernels(layouts, group, works, held))
+                kernels.append(_kernels(layouts, group, works, held))
             case Writer.SPLIT:
                 offer = problem.splits[value]
                 rest = rest_of(works[0], offer)
                 crossing = {offer.result: (problem.crossing(offer), PLAIN)}
                 left = replace(group, ops=list(rest.ops))
-                found.append(_kernels(layouts, left, [rest], {**held, **crossing}))
+                kernels.append(_kernels(layouts, left, [rest], {**held, **crossing}))
             case Writer.WHOLE:
                 pass
-    return found
+    return kernels
 
 
 def _kernels(
@@ -95,35 +95,35 @@ def _kernel(problem: LayoutProblem, work: Work, held: _Held) -> KernelLayouts:
 
 
 def is_packed(target: cl.Target, work: Work, layouts: Layouts) -> bool:
-    """Whether a kernel reads or writes texels, if these are the layouts of its values."""
+    """Return whether a kernel reads or writes texels if its values have these layouts."""
     # A contraction between plain tensors still has weights, which may be texels.
     has_texels = target.policy.texture == "prefer" and work_lane(work) is not None
     return has_texels or any(layout is not None for layout in layouts)
 
 
 def _read(problem: LayoutProblem, work: Work, held: _Held, operand: SSAValue) -> LayoutAttr | None:
-    """The layout in which a kernel reads an operand that is not constant.
+    """Return the layout in which a kernel reads an operand that is not constant.
 
-    Of equal costs the operand's own layout wins, since that needs no transform.
+    At equal cost the operand's own layout wins, since it needs no transform.
     """
-    source, mine = held[operand]
+    source, chosen = held[operand]
     result = problem.variables[work.result].candidates.index(held[work.result][1])
-    costs = problem.detours(work, source)[source.candidates.index(mine), :, result]
+    costs = problem.detours(work, source)[source.candidates.index(chosen), :, result]
     layouts = [candidate.layout for candidate in readable_by(work, source)]
     best = int(costs.argmin())
-    if mine.layout in layouts and costs[layouts.index(mine.layout)] <= costs[best]:
-        best = layouts.index(mine.layout)
+    if chosen.layout in layouts and costs[layouts.index(chosen.layout)] <= costs[best]:
+        best = layouts.index(chosen.layout)
     return layouts[best]
 
 
 def carry_out(
     function: func.FuncOp, chosen: Iterable[GroupKernels], target: cl.Target
 ) -> list[str]:
-    """Make regions of the kernels that read or write texels, with the chosen layouts; remarks.
+    """Outline the kernels that read or write texels as regions, with the chosen layouts.
 
-    `nn.relayout` stands where a layout must change, and for constants. Kernels that stay plain stay
-    operations, and regions that are there already keep their layouts. Arguments and results that
-    the application gives as images get the layout of these.
+    Insert `nn.relayout` where a layout changes, and for constants. Plain kernels stay plain
+    operations, and existing regions keep their layouts. Arguments and results that the application
+    passes as images get the layouts of these. Return remarks.
     """
     wanted: dict[Operation, Layouts] = {
         op: [nn.layout_of(value) for value in op.operands]
@@ -131,18 +131,18 @@ def carry_out(
         if isinstance(op, nn.FusedOp | nn.RelayoutOp)
     }
     regions: dict[nn.FusedOp, KernelLayouts] = {}
-    for each in chosen:
-        if any(kernel.is_packed for kernel in each.kernels):
-            regions |= zip(outline(each.group), each.kernels, strict=True)
+    for group in chosen:
+        if any(kernel.is_packed for kernel in group.kernels):
+            regions |= zip(outline(group.group), group.kernels, strict=True)
     remarks: list[str] = []
     for fused, kernel in regions.items():
         wanted[fused] = kernel.operands
         retype(fused.outputs[0], kernel.result.layout)
         if kernel.result.remark:
             remarks.append(f"{node_name(fused)}: {kernel.result.remark}")
-    for value, given in argument_layouts(function).items():
-        if given.layout is not None:
-            retype(value, given.layout)
+    for value, candidate in argument_layouts(function).items():
+        if candidate.layout is not None:
+            retype(value, candidate.layout)
     if (end := function.body.block.last_op) is not None:
         wanted[end] = [candidate.layout for candidate in result_layouts(function)]
     insert_transforms(function.body.block, wanted)

@@ -1,4 +1,4 @@
-"""The layouts of constants: each kernel gets the one it wants, arranged at compile time."""
+"""Layouts of constants: each kernel gets the layout that suits it, arranged at compile time."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ class ConstantLayouts:
 
     @property
     def lanes(self) -> int:
-        """Elements of a block."""
+        """Return the number of elements of a block."""
         return self.target.lanes
 
     def of(self, value: SSAValue) -> Candidate:
-        """The layout of a constant operand."""
+        """Return the layout of a constant operand."""
         type_ = nn.tensor_type(value)
         if self.lane is None or 0 in type_.get_shape() or not tir.is_texel_type(type_.element_type):
             return PLAIN
@@ -48,20 +48,22 @@ class ConstantLayouts:
         return Candidate(LayoutAttr([(axis, self.lanes)]))
 
     def _weights(self, op: nn.NNOp, type_: nn.Tensor, axis: int) -> Candidate:
-        """Blocks of results along `axis`, in blocks of terms if the other operand is read in such;
-        in an image on devices that read weights faster from there.
+        """Return the layout of a contraction's weights: blocks of results along `axis`.
+
+        Each is a block of terms, too, if the other operand is read by blocks of terms. Devices that
+        read weights faster from images get an image.
         """
         blocks = [(axis, self.lanes)]
         terms = shared_terms(op, self.lanes)
         term = next((term for term in terms if self._by_blocks(op, term)), None)
         is_packed = term is not None and self._packs_bytes(type_)
-        # Texels of terms have a tail only in a layout, too.
+        # On a GPU, texels of terms can have a tail only in a layout, so no tail may be needed.
         is_filled = self.target.device.device_type == "cpu" or (
             term and term.extent % tir.QUAD == 0
         )
         if is_packed and is_filled:
-            # Four terms of a channel lie side by side: the schedule packs them (`dot-tiles`,
-            # `dot-texels`), but only a layout fills up the last block of channels.
+            # The schedule makes four terms of a channel adjacent (`dot-tiles`, `dot-texels`), but
+            # only a layout pads the last block of channels.
             is_whole = type_.get_shape()[axis] % self.lanes == 0
             return PLAIN if is_whole else Candidate(LayoutAttr(blocks))
         if term is not None:
@@ -72,23 +74,23 @@ class ConstantLayouts:
         return texture_for(type_, blocks, row, self.target)
 
     def _packs_bytes(self, type_: nn.Tensor) -> bool:
-        """Whether a schedule packs the weights of a product of bytes for itself."""
+        """Return whether a schedule packs the weights of a product of bytes itself."""
         element = type_.element_type
         is_byte = nn.is_integer(element) and nn.numpy_dtype(element).itemsize == 1
         return is_byte and multiplies_bytes(self.target)
 
     def _by_blocks(self, op: nn.NNOp, term: ContractedAxis) -> bool:
-        """Whether the kernel reads the first operand of a contraction by blocks of terms."""
+        """Return whether the kernel reads the first operand of a contraction by blocks of terms."""
         x, axis = op.operands[0], term.axes[0]
         is_row = term.is_whole and axis == len(nn.shape_of(x)) - 1
         return self.packed.get(x) == axis or (is_row and term.extent % self.lanes == 0)
 
 
 def lane_of(work: Work, result: LayoutAttr | None) -> int | None:
-    """The axis of the result along which a kernel computes several elements at once.
+    """Return the axis of the result along which a kernel computes several elements at once.
 
-    A packed result decides. A contraction with a plain result still computes along its channels or
-    columns, since its operands may be texels.
+    This is the packed axis of a packed result. A contraction with a plain result still computes
+    along its channels or columns, since its operands may be texels.
     """
     if result is not None:
         return packed_axis(result)

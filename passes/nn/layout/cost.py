@@ -1,14 +1,14 @@
-"""The cost of layouts in microseconds: an analytical model over the facts of the target.
+"""Cost model of layouts, in microseconds, from the facts of the target.
 
 A kernel's time is a sum, so that each cost belongs to one value or to a pair of values:
 
     (multiply-adds + (loads + stores) * access_cost + elements * result_cost) / rate
         + bytes / bandwidth
 
-`rate` is the multiply-adds per microsecond of all compute units. One load or store moves four
-elements if they are adjacent, else one. A read from an image takes `image_cost` times as long as
-one from a buffer, a guarded read from a buffer `guard_cost` times. A layout transform is a separate
-kernel: it costs a launch, and reads and writes all elements.
+`rate` is the multiply-adds per microsecond of all compute units. One load or store moves a vector
+of elements if they are adjacent, else one element. A read from an image takes `image_cost` times as
+long as one from a buffer, a guarded read from a buffer `guard_cost` times. A layout transform is a
+separate kernel: it costs a launch, and reads and writes all elements.
 """
 
 from __future__ import annotations
@@ -26,19 +26,19 @@ from .access import OperandAccess, contraction_lane, shared_terms
 from .candidates import is_texture, packed_axis
 from .kernels import Work
 
-# A texel brings an element's neighbours along, but they belong to other columns of the result.
+# Four elements are loaded per element used: the neighbours belong to other columns of the result.
 UNSHARED = 4.0
-"""Factor of a contraction's reads of texels that lie across its terms."""
+"""Cost factor of a contraction's reads of texels that lie across its terms."""
 
 # A tile of 4 columns and 3 taps reads 6 elements of a row, which lie in 3 texels.
 PARTIAL = 2.0
-"""Factor of a contraction's reads of rows by texels, of which a tile uses some elements only."""
+"""Cost factor of a contraction's reads of rows by texels, of which a tile uses only a part."""
 
 _BYTES_APART = 2.0
-"""Factor of a CPU's products of bytes one at a time, which are widened first."""
+"""Cost factor of a CPU's products of single bytes, which are widened first."""
 
 PANEL = 64
-"""Rows and columns of a product that a small group of a GPU multiplies from local memory."""
+"""Rows and columns of a product that a small work-group of a GPU computes from local memory."""
 
 
 @dataclass(frozen=True)
@@ -47,28 +47,31 @@ class LayoutCostModel:
 
     target: cl.Target
     ratio: float = 1.0
-    """By how much kernels take longer than the facts of the target say. Launches take what these
-    say."""
+    """Measured over estimated time of kernels. Launch times are not scaled."""
 
     @property
     def lanes(self) -> int:
-        """Elements that one load or store moves if they are adjacent."""
+        """Return the elements that one load or store moves if they are adjacent."""
         return self.target.lanes or tir.TEXEL
 
     @property
     def rate(self) -> float:
-        """Multiply-adds per microsecond of the device."""
-        target = self.target
-        return 1e3 * target.machine.mads_per_nanosecond * target.device.compute_units / self.ratio
+        """Return the multiply-adds per microsecond of the device."""
+        return (
+            1e3
+            * self.target.machine.mads_per_nanosecond
+            * self.target.device.compute_units
+            / self.ratio
+        )
 
     def traffic(self, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
-        """The time to move the tensor between memory and the device, tails included."""
+        """Return the time to move a tensor between memory and the device, tails included."""
         return bytes_of(type_, layout) * self.ratio / (1e3 * self.target.machine.bandwidth)
 
     def write(self, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
-        """The time to write the result of a kernel."""
+        """Return the time to write the result of a kernel."""
         if layout is None:
-            # A plain result is sometimes stored by whole vectors and sometimes element by element.
+            # Plain results are stored as vectors or element by element; count half of each element.
             elements = nn.count(type_.get_shape())
             stores = elements / 2
         else:
@@ -81,7 +84,7 @@ class LayoutCostModel:
     def transform(
         self, type_: nn.Tensor, source: LayoutAttr | None, target: LayoutAttr | None
     ) -> float:
-        """The time of a kernel that copies a tensor into another layout; 0 for the same."""
+        """Return the time of a kernel that copies a tensor into another layout; 0 for the same."""
         if source == target:
             return 0.0
         count = nn.count(type_.get_shape())
@@ -97,10 +100,11 @@ class LayoutCostModel:
         layout: LayoutAttr | None,
         result: LayoutAttr | None,
     ) -> float:
-        """The time to read an operand in `layout` by a kernel that writes its result in `result`.
+        """Return the time for a kernel with its result in `result` to read an operand in `layout`.
 
-        A contraction's first operand also bears its multiply-adds, since they grow with the tails.
-        The operand of a view bears the whole kernel, and nothing if both sides are plain buffers.
+        A contraction's first operand also carries the time of the multiply-adds, since they grow
+        with the tails. The operand of a view carries the whole kernel, or nothing if both sides are
+        plain buffers.
         """
         if work.is_view and layout is None and result is None:
             return 0.0
@@ -115,7 +119,7 @@ class LayoutCostModel:
             shared = 1 / min(self.target.machine.register_rows, self.target.machine.register_cols)
             factors = work.contraction.operands
             if value not in factors and layout is not None:
-                # Groups share panels of kernels alone that read nothing packed.
+                # Work-groups share panels only if all operands of the kernel are plain.
                 loads += (1 - shared) * sum(self._loads_of_plain(work, v, None) for v in factors)
             elif value in factors and layout is None:
                 loads *= shared
@@ -123,13 +127,13 @@ class LayoutCostModel:
         if work.is_view:
             time += self.target.machine.launch_microseconds + self.write(type_, result)
         if result is None and self._lies_along_terms(work, value, layout):
-            # Neither gives the kernel lanes: it computes one element of the result at a time.
+            # Neither layout gives the kernel lanes, so it computes one result element at a time.
             assert work.contraction is not None
             time += _terms(work.contraction, self.lanes)[0] * (self.lanes - 1) / self.rate
         return time + self._multiply(work, value, layout, result)
 
     def _loads_of_plain(self, work: Work, value: SSAValue, layout: LayoutAttr | None) -> float:
-        """The cost of all loads of an operand by a kernel whose result is plain."""
+        """Return the cost of all loads of an operand by a kernel whose result is plain."""
         type_, rank = nn.tensor_type(value), len(nn.shape_of(work.result))
         last = max(rank - 1, 0)
         # Lanes along channels are stored one by one.
@@ -141,7 +145,7 @@ class LayoutCostModel:
         )
 
     def _lies_along_terms(self, work: Work, value: SSAValue, layout: LayoutAttr | None) -> bool:
-        """Whether an image holds the second operand of a product in texels along the terms."""
+        """Return whether an image holds a product's second operand in texels along the terms."""
         op, packed = work.contraction, packed_axis(layout)
         if op is None or packed is None or not self.target.uses_textures:
             return False
@@ -149,10 +153,10 @@ class LayoutCostModel:
         return access.axis is not None and packed in access.walked
 
     def _is_in_panels(self, work: Work) -> bool:
-        """Whether a group shares its reads of both operands, each of which serves a row of a tile.
+        """Return whether the work-items of a group share their reads of both operands.
 
-        So it is for plain products that have a whole panel of rows and of columns (`gpu-matmul`).
-        Where one matrix multiplies several, their rows together count (`nn-flatten-products`).
+        They do for plain products with at least one whole panel of rows and columns (`gpu-matmul`).
+        If one matrix multiplies several, their rows add up (`nn-flatten-products`).
         """
         op = work.contraction
         if not self.target.machine.prefetched_panels or not isinstance(op, nn.MatmulOp):
@@ -163,14 +167,14 @@ class LayoutCostModel:
         return min(rows, columns) >= PANEL
 
     def _load(self, layout: LayoutAttr | None, guarded: bool = False) -> float:
-        """The cost of one load, in multiply-adds."""
+        """Return the cost of one load, in multiply-adds."""
         if is_texture(layout):
             return self.target.machine.access_cost * self.target.machine.image_cost
         machine = self.target.machine
         return machine.access_cost * (machine.guard_cost if guarded else 1.0)
 
     def _loads(self, access: OperandAccess, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
-        """The cost of all loads of an operand, in multiply-adds."""
+        """Return the cost of all loads of an operand, in multiply-adds."""
         packed = packed_axis(layout)
         side = len(type_.get_shape()) - 1 if packed is None else packed
         loads = access.reads
@@ -185,7 +189,7 @@ class LayoutCostModel:
         return loads * self._load(layout, access.guarded)
 
     def _reads_rows(self, type_: nn.Tensor) -> bool:
-        """Whether tiles of columns read the rows of a plain tensor by texels."""
+        """Return whether tiles of columns read the rows of a plain tensor by texels."""
         has_texels = self.target.uses_textures and self.target.compiler.texels_of_rows
         return has_texels and type_.get_shape()[-1] % self.lanes == 0
 
@@ -196,7 +200,7 @@ class LayoutCostModel:
         layout: LayoutAttr | None,
         result: LayoutAttr | None,
     ) -> float:
-        """The time of the multiply-adds, if `value` is the contraction's first operand."""
+        """Return the time of the multiply-adds if `value` is the contraction's first operand."""
         op = work.contraction
         if op is None or op.operands[0] is not value:
             return 0.0
@@ -209,38 +213,40 @@ class LayoutCostModel:
         if self._takes_blocks_apart(layout, result, outer) or _gathers(op, layout, result):
             waste = self.lanes
         if multiplies_bytes(self.target) and _is_of_bytes(op):
-            # Four terms of a channel lie side by side in blocks alone.
+            # Only blocks make four terms of a channel adjacent.
             waste *= 1 / tir.QUAD if layout is not None else _BYTES_APART
         return terms * waste / self.rate
 
     def _takes_blocks_apart(
         self, layout: LayoutAttr | None, result: LayoutAttr | None, outer: int
     ) -> bool:
-        """Whether a CPU's contraction multiplies one element at a time: it reads blocks, and those
-        of its plain result have a tail, which no vector may store.
+        """Return whether a CPU's contraction multiplies one element at a time.
+
+        It does if it reads blocks and its plain result ends in a partial block, which no vector may
+        store.
         """
         mixed = layout is not None and result is None
         return mixed and not self.target.uses_textures and outer % self.lanes != 0
 
 
 def _is_of_bytes(op: nn.NNOp) -> bool:
-    """Whether a convolution, which has channels in blocks, multiplies integers of 8 bits."""
+    """Return whether `op` is a convolution of 8-bit integers, whose channels are in blocks."""
     element = nn.tensor_type(op.operands[0]).element_type
     is_byte = nn.is_integer(element) and nn.numpy_dtype(element).itemsize == 1
     return op.BY_CHANNEL and is_byte
 
 
 def _gathers(op: nn.NNOp, layout: LayoutAttr | None, result: LayoutAttr | None) -> bool:
-    """Whether a kernel loads vectors of weights element by element.
+    """Return whether a kernel loads vectors of weights element by element.
 
-    Constants of kernels between plain values stay plain. Most rules pack such weights for
-    themselves; those of `nn.winograd_conv` are too many to be packed by each work-item.
+    Constants of kernels between plain values stay plain. Most rules pack such weights themselves;
+    those of `nn.winograd_conv` are too many to be packed by each work-item.
     """
     return isinstance(op, nn.WinogradConvOp) and layout is None and result is None
 
 
 def bytes_of(type_: nn.Tensor, layout: LayoutAttr | None) -> int:
-    """The bytes of a tensor in memory, tails included."""
+    """Return the bytes of a tensor in memory, tails included."""
     shape = type_.get_shape()
     count = prod(shape) if layout is None else prod(layout.physical_shape(shape))
     return count * nn.numpy_dtype(type_.element_type).itemsize
@@ -251,11 +257,11 @@ def _padded(extent: int, lanes: int) -> int:
 
 
 def _terms(op: nn.NNOp, lanes: int) -> tuple[float, int, int]:
-    """A contraction's multiply-adds, and the two extents that packing pads: terms and results."""
+    """Return a contraction's multiply-adds and the extents that packing pads: terms, results."""
     shape = nn.shape_of(op.results[0])
     times = [read.times for read in reads_of(op) if read.operand == 1]
     if not times:
         return nn.count(shape), lanes, lanes
-    # The blocks of all groups together are as full as those of the whole tensor.
+    # Groups are packed together, so only a loop over the whole axis determines the padding.
     inner = next((term.extent for term in shared_terms(op, lanes) if term.is_whole), lanes)
     return sum(times), inner, shape[contraction_lane(op)]

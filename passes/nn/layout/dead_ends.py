@@ -1,4 +1,4 @@
-"""Dead-end elimination: drops candidates that a cheapest choice does not need, before the search.
+"""Dead-end elimination: drops candidates that an optimal choice does not need, before the search.
 
 A candidate is a dead end if another candidate of its variable costs no more for any choice of the
 neighbours (Goldstein, "Efficient rotamer elimination applied to protein side-chains and related
@@ -16,19 +16,19 @@ from .solver import Problem, Solution, Table, solve
 
 
 def solve_pruned(problem: Problem) -> Solution:
-    """The cheapest choice, which `solve` finds among the candidates that are no dead ends."""
-    kept = _living(problem)
+    """Return the cheapest choice, found by `solve` after removing the dead ends."""
+    kept = _surviving(problem)
     small = Problem(
         [costs[kept[i]] for i, costs in enumerate(problem.costs)],
         {(a, b): table[np.ix_(kept[a], kept[b])] for (a, b), table in problem.pairs.items()},
     )
-    found = solve(small)
-    choice = tuple(kept[i][c] for i, c in enumerate(found.choice))
-    return Solution(choice, found.cost, found.exact)
+    solution = solve(small)
+    choice = tuple(kept[i][c] for i, c in enumerate(solution.choice))
+    return Solution(choice, solution.cost, solution.exact)
 
 
-def _living(problem: Problem) -> list[list[int]]:
-    """The candidates of each variable that survive, found by a work list until a fixpoint."""
+def _surviving(problem: Problem) -> list[list[int]]:
+    """Return the candidates of each variable that survive, from a work list run to a fixpoint."""
     around = problem.neighbours()
     kept = [list(range(len(costs))) for costs in problem.costs]
     waiting = dict.fromkeys(range(len(kept)))
@@ -44,7 +44,7 @@ def _living(problem: Problem) -> list[list[int]]:
 
 
 def _undominated(costs: Table, tables: Sequence[Table]) -> list[int]:
-    """The candidates that no other one dominates; of equal candidates the first.
+    """Return the candidates that no other one dominates; of equal candidates the first.
 
     `excess[a, b]` is the least difference, over all choices of the neighbours, by which a costs
     more than b.

@@ -1,4 +1,4 @@
-"""Tables that show people which layouts were chosen, and why."""
+"""Tables that explain the chosen layouts."""
 
 from __future__ import annotations
 
@@ -29,26 +29,26 @@ class LayoutTransform:
     source: str
     target: str
     bytes: int
-    """The bytes it reads and writes, tails included."""
+    """Bytes read and written, tails included."""
 
 
 def layout_transforms(module: ModuleOp) -> list[LayoutTransform]:
-    """The copies that only change layouts, in program order.
+    """Return the copies that only change layouts, in program order.
 
     These are `nn.relayout`s of computed values, and kernels that only reshape, since a reshape
     between packed layouts moves elements. Constants do not count: they are arranged at compile
     time.
     """
-    found: list[LayoutTransform] = []
+    copies: list[LayoutTransform] = []
     for op in module.walk():
         match op:
             case nn.RelayoutOp() if not isinstance(op.x.owner, nn.ConstantOp):
-                found.append(_transform(op, op.x, op.result))
+                copies.append(_transform(op, op.x, op.result))
             case nn.FusedOp() if _only_reshapes(op):
-                found.append(_transform(op, op.inputs[0], op.outputs[0]))
+                copies.append(_transform(op, op.inputs[0], op.outputs[0]))
             case _:
                 pass
-    return found
+    return copies
 
 
 def _only_reshapes(fused: nn.FusedOp) -> bool:
@@ -66,7 +66,7 @@ def _transform(op: Operation, source: SSAValue, target: SSAValue) -> LayoutTrans
 
 
 def layout_text(layout: LayoutAttr | None) -> str:
-    """A layout in a few words: `1 by 4, image2d [3]`."""
+    """Return a layout in words, such as `1 by 4, image2d [3]`."""
     if layout is None:
         return "plain"
     blocks = " and ".join(f"{axis} by {size}" for axis, size in layout.blocks)
@@ -78,14 +78,14 @@ def layout_text(layout: LayoutAttr | None) -> str:
 
 
 def name_of(value: SSAValue) -> str:
-    """The value's name, else that of the node that computes it."""
+    """Return the value's name, else the name of the node that computes it."""
     owner = value.owner
     named = node_name(owner) if isinstance(owner, Operation) else ""
     return value.name_hint or named or "?"
 
 
 def layouts_table(problem: LayoutProblem, solution: Solution) -> ExplainedTable:
-    """The chosen layout of each value, the next best one, and the total cost."""
+    """Return the chosen layout of each value, the next best one, and the total cost."""
     around = problem.problem.neighbours()
     rows: list[list[str]] = []
     for variable in problem.variables.values():
@@ -101,7 +101,7 @@ def layouts_table(problem: LayoutProblem, solution: Solution) -> ExplainedTable:
 
 
 def writers_table(problem: OffloadProblem, solution: Solution) -> ExplainedTable:
-    """The same with the writer, where that is not a kernel of ours alone."""
+    """Return the table of layouts, with the writer of each value where an accelerator matters."""
     around = problem.problem.neighbours()
     rows: list[list[str]] = []
     for value, variable in problem.variables.items():
@@ -116,7 +116,11 @@ def writers_table(problem: OffloadProblem, solution: Solution) -> ExplainedTable
 
 
 def _state_text(variable: OffloadVariable, state: ValueState, name: str) -> str:
-    """`plain`; `plain, x` where an accelerator x computes it, too; `x` where it alone holds it."""
+    """Return a state in words: a layout, the accelerator called `name`, or both.
+
+    For example `plain`; `plain, x` if accelerator x computes the value and copies it to a plain
+    buffer; `x` if only the accelerator holds it.
+    """
     parts = [] if state.layout is None else [layout_text(variable.layouts[state.layout].layout)]
     if state.writer is Writer.WHOLE:
         parts.append(name)
@@ -142,11 +146,11 @@ def _choices(
 
 
 def _given(problem: LayoutProblem) -> list[list[str]]:
-    """Rows of the inputs that are images, whose layout nobody chooses."""
+    """Return the rows of the inputs that are images, whose layout is not chosen."""
     return [
-        _row(value, [layout_text(given.layout)], [0.0], 0, "the application's image")
-        for value, given in argument_layouts(problem.function).items()
-        if given.layout is not None
+        _row(value, [layout_text(candidate.layout)], [0.0], 0, "the application's image")
+        for value, candidate in argument_layouts(problem.function).items()
+        if candidate.layout is not None
     ]
 
 
@@ -167,16 +171,17 @@ def _row(
 
 
 def transforms_table(module: ModuleOp) -> ExplainedTable:
-    """The remaining layout transforms and the bytes that they move."""
-    found = layout_transforms(module)
+    """Return the remaining layout transforms and the bytes that they move."""
+    transforms = layout_transforms(module)
     rows = [
-        [t.name, "x".join(map(str, t.shape)), t.source, t.target, f"{t.bytes:,}"] for t in found
+        [t.name, "x".join(map(str, t.shape)), t.source, t.target, f"{t.bytes:,}"]
+        for t in transforms
     ]
-    total = sum(transform.bytes for transform in found)
+    total = sum(transform.bytes for transform in transforms)
     return ExplainedTable(
         Choice.TRANSFORMS,
         "layout transforms",
         ("value", "shape", "from", "to", "bytes"),
         rows,
-        f"{len(found)} layout transforms are left, which move {total:,} bytes",
+        f"{len(transforms)} layout transforms remain, which move {total:,} bytes",
     )

@@ -22,11 +22,12 @@ from .problem import LayoutProblem
 def network_in_form(
     convolution: ConvolutionSite, form: str, target: cl.Target, weights: Weights
 ) -> ModuleOp:
-    """A module with a network that computes a convolution in a form, between plain values.
+    """Return a module with a network that computes a convolution in a form, between plain values.
 
-    The passes after `nn-choose` and `nn-fold-relayouts` keep the form and the layouts, which are
-    the model's; what brings values from and into plain layouts is a border. There is no bias.
-    `weights` are those of the convolution's own network, and get those of the form.
+    The passes after `nn-choose` and `nn-fold-relayouts` keep the form and the layouts, which the
+    cost model chooses. Kernels that convert values from and to plain layouts are borders. There is
+    no bias. `weights` holds the weights of the convolution's network and receives those of the
+    form.
     """
     function = _function(convolution.op)
     (op,) = (op for op in function.body.block.ops if isinstance(op, nn.ConvOp))
@@ -45,7 +46,7 @@ def network_in_form(
 
 
 def _function(op: nn.ConvOp) -> func.FuncOp:
-    """The convolution of a plain value, without its bias."""
+    """Return the convolution of a plain value, without its bias, as a function."""
     constant = nn.constant_of(op.w)
     assert constant is not None
     x = nn.plain_type(op.x.type)

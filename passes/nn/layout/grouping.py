@@ -1,4 +1,4 @@
-"""The fusion policy for values in texels: as for plain values, except for operations on lanes.
+"""The fusion policy for values in texels: as for plain values, except for reshapes and lanes.
 
 Padding stays inside of convolutions and pools, because a read outside of an image gives zero.
 Reshapes are kernels or parts of kernels, because a texel of the new shape may hold other elements.
@@ -16,7 +16,7 @@ from ..roles import role_of
 
 
 def keeps_axes(op: Operation) -> bool:
-    """Whether a reshape only adds and drops axes of one element."""
+    """Return whether a reshape only adds and drops axes of one element."""
     if not isinstance(op, nn.ReshapeOp):
         return False
     old, new = ([n for n in nn.shape_of(v) if n != 1] for v in (op.x, op.result))

@@ -1,4 +1,4 @@
-"""The layout of inputs and outputs that the application gives as images."""
+"""The layout of inputs and outputs that the application passes as images."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ _CHANNELS, _WIDTH = 1, 3
 
 
 def image_layout(type_: nn.Tensor, is_input: bool = True) -> LayoutAttr:
-    """The layout of an image of RGBA texels that holds N x C x H x W.
+    """Return the layout of an image of RGBA texels that holds N x C x H x W.
 
     Blocks of four channels are texels, W is the width, and N, the blocks and H are the height. The
     application fills the tail of the last block of an input, for example with a camera's alpha.
@@ -24,7 +24,7 @@ def image_layout(type_: nn.Tensor, is_input: bool = True) -> LayoutAttr:
 
 
 def argument_layouts(function: func.FuncOp) -> dict[SSAValue, Candidate]:
-    """The layouts that the caller gives to a function's arguments: plain, but for images."""
+    """Return the layouts of a function's arguments: plain, except for images."""
     marks = nn.images_of(function.arg_attrs)
     return {
         arg: Candidate(image_layout(nn.tensor_type(arg))) if i in marks else PLAIN
@@ -33,7 +33,7 @@ def argument_layouts(function: func.FuncOp) -> dict[SSAValue, Candidate]:
 
 
 def result_layouts(function: func.FuncOp) -> list[Candidate]:
-    """The layouts in which the caller wants a function's results: plain, but for images."""
+    """Return the layouts that the caller expects of a function's results: plain or images."""
     marks, end = nn.images_of(function.res_attrs), function.body.block.last_op
     return [
         Candidate(image_layout(nn.tensor_type(value), is_input=False)) if i in marks else PLAIN

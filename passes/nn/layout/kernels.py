@@ -1,4 +1,4 @@
-"""The kernels among which layouts are chosen, before they are regions and after."""
+"""The kernels between which layouts are chosen, before and after they become regions."""
 
 from __future__ import annotations
 
@@ -18,7 +18,10 @@ from .access import OperandAccess, contraction_lane, is_contraction, operand_acc
 _NEVER = OperandAccess(0.0)
 
 _VERSION = 1
-"""Of what a kernel in given layouts becomes; old records of layouts do not count for a new one."""
+"""Version of the code generated for a kernel in given layouts.
+
+Raising it invalidates the stored records of layouts.
+"""
 
 
 @dataclass(eq=False)
@@ -35,18 +38,18 @@ class Work:
     )
 
     def number_of(self, operand: SSAValue) -> int:
-        """The position of an operand among the inputs."""
+        """Return the position of an operand among the inputs."""
         return self._numbers[operand]
 
     @cached_property
     def key(self) -> object:
-        """A key that is equal for kernels which differ only in operands and names."""
+        """Return a key that is equal for kernels that differ only in operands and names."""
         rows, number = structure(self.inputs, self.ops)
         return rows, number[self.result]
 
     @cached_property
     def digest(self) -> str:
-        """A number for what it computes, in which no names count: the key of its records."""
+        """Return a digest of the computation, independent of names: the key of its records."""
         rows, number = cast("tuple[tuple[object, ...], int]", self.key)
         text = "\n".join([str(_VERSION), *map(_text, rows), str(number)])
         return sha256(text.encode()).hexdigest()[:16]
@@ -57,12 +60,12 @@ class Work:
 
     @property
     def is_view(self) -> bool:
-        """Whether it only reshapes, so that between plain tensors nothing moves."""
+        """Return whether it only reshapes, so that nothing moves between plain tensors."""
         return all(isinstance(op, nn.ReshapeOp) for op in self.ops)
 
     @property
     def over_channels(self) -> list[SSAValue]:
-        """The values with channels and spatial axes; of these only channels may be packed."""
+        """Return the values with channels and spatial axes; only their channels may be packed."""
         ranks = {
             len(nn.shape_of(op.operands[0]))
             for op in self.ops
@@ -71,7 +74,7 @@ class Work:
         return [v for v in (*self.inputs, self.result) if len(nn.shape_of(v)) in ranks]
 
     def access(self, value: SSAValue, lane: int, lanes: int) -> OperandAccess:
-        """Its reads of a value when `lanes` of its results lie along axis `lane`."""
+        """Return the reads of a value if `lanes` results are computed at once along axis `lane`."""
         key = lane, lanes
         if key not in self._accesses:
             self._accesses[key] = operand_accesses(self.ops, self.result, lane, lanes)
@@ -79,7 +82,7 @@ class Work:
 
 
 def works_of_group(group: Group) -> list[Work]:
-    """The kernels that `outline` makes of a group: one for each result with a use."""
+    """Return the kernels that `outline` makes of a group: one for each result with a use."""
     last, members = group.ops[-1], set(group.ops)
     outside = dict.fromkeys(v for op in group.ops for v in op.operands if v.owner not in members)
     inputs = [value for value in outside if not is_literal(value)]
@@ -88,15 +91,15 @@ def works_of_group(group: Group) -> list[Work]:
 
 
 def work_of_region(fused: nn.FusedOp, result: int = 0) -> Work:
-    """The kernel of a region, seen from one of its results."""
+    """Return the kernel of a region for one of its results."""
     ops = [op for op in fused.body.block.ops if not isinstance(op, nn.YieldOp)]
     return Work(ops, fused.body.block.args, fused.yielded[result], _contraction(ops))
 
 
 def work_lane(work: Work) -> int | None:
-    """The axis of the result along which the contraction of a kernel computes.
+    """Return the axis of the result along which the contraction of a kernel computes.
 
-    None if there is no contraction, or if later operations move its elements to other places.
+    Return None if there is no contraction, or if later operations move its elements.
     """
     op = work.contraction
     if op is None or nn.shape_of(op.results[0]) != nn.shape_of(work.result):
@@ -105,7 +108,7 @@ def work_lane(work: Work) -> int | None:
 
 
 def _text(part: object) -> str:
-    """A part of a structure, the same in every process."""
+    """Return a part of a structure as text that is the same in every process."""
     if isinstance(part, tuple):
         return f"({', '.join(map(_text, cast('tuple[object, ...]', part)))})"
     return str(part)

@@ -1,4 +1,4 @@
-"""Kernels in layouts, and what they took where somebody measured them."""
+"""Kernels in given layouts, as keys of their measured times."""
 
 from __future__ import annotations
 
@@ -13,35 +13,35 @@ from ....dialects.nn import LayoutAttr
 from .kernels import Work
 
 MeasuredTimes: TypeAlias = Mapping[tuple[str, str], float]
-"""Microseconds by `Variant.key`, on one device; infinite for a kernel that does not run there."""
+"""Microseconds by `Variant.key` on one device; infinite for a kernel that does not run there."""
 
 
 @dataclass(frozen=True)
 class Variant:
-    """A kernel with the layouts of all that it reads and writes; None is plain."""
+    """A kernel with the layouts of all its operands and its result; None is plain."""
 
     work: Work
     operands: tuple[LayoutAttr | None, ...]
-    """Of the inputs of `work`. Those that are constants have the layout that suits the others."""
+    """Layouts of the inputs of `work`; constants have the layout that suits the others."""
     result: LayoutAttr | None
 
     @property
     def layouts(self) -> str:
-        """The layouts in words, constants left out: `plain; [1 by 8] -> [1 by 8]`."""
+        """Return the layouts in words, without constants: `plain; [1 by 8] -> [1 by 8]`."""
         pairs = zip(self.work.inputs, self.operands, strict=True)
         words = [_words(layout) for value, layout in pairs if nn.constant_of(value) is None]
         return f"{'; '.join(words)} -> {_words(self.result)}"
 
     @property
     def key(self) -> tuple[str, str]:
-        """What the kernel computes, and in which layouts; no names count."""
+        """Return a key of the computation and its layouts, independent of names."""
         return self.work.digest, self.layouts
 
 
 def main_operand(work: Work, variables: Mapping[SSAValue, object]) -> SSAValue | None:
-    """The operand on whose layout a kernel's time depends most; None if all are constants.
+    """Return the operand whose layout affects a kernel's time most; None if all are constants.
 
-    It is the one that a contraction multiplies by its weights, else the first one.
+    This is the operand that a contraction multiplies by its weights, else the first one.
     """
     operands = [value for value in work.inputs if value in variables]
     if work.contraction is not None and work.contraction.operands[0] in operands:
@@ -50,5 +50,5 @@ def main_operand(work: Work, variables: Mapping[SSAValue, object]) -> SSAValue |
 
 
 def _words(layout: LayoutAttr | None) -> str:
-    """A layout as it is printed, without its name."""
+    """Return a layout as it is printed, without the attribute's name."""
     return "plain" if layout is None else str(layout).removeprefix("#nn.layout<").removesuffix(">")

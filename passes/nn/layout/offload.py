@@ -1,8 +1,8 @@
-"""Layouts and offload as one problem: a kernel is ours, an accelerator's, or begun by that.
+"""Layouts and offload as one problem: kernels of OpenCL, of an accelerator, or split between both.
 
-A value has states instead of layouts. A state says who computes the value, in which of our layouts
-it lies, and whether an opaque tensor of the accelerator holds it, too. A value that crosses is
-copied between the opaque tensor and a plain buffer, once for all its readers; transforms from and
+A value has states instead of layouts. A state records who computes the value, its layout in OpenCL
+memory, and whether an opaque tensor of the accelerator holds it, too. A value that crosses is
+copied between the opaque tensor and a plain buffer, once for all its readers. Transforms from and
 to that plain buffer are layout transforms like all others.
 """
 
@@ -24,13 +24,13 @@ from .solver import FORBIDDEN, Problem, Solution, Table
 
 
 class Writer(Enum):
-    """Who computes a value."""
+    """The producer of a value; OURS is an OpenCL kernel."""
 
     OURS = "ours"
     WHOLE = "whole"
     """The accelerator computes the kernel."""
     SPLIT = "split"
-    """The accelerator computes the first operations of the kernel, a kernel of ours the rest."""
+    """The accelerator computes the first operations of the kernel, an OpenCL kernel the rest."""
 
 
 @dataclass(frozen=True)
@@ -50,7 +50,7 @@ class Offer:
 
 @dataclass(frozen=True)
 class ValueState:
-    """One way to hold a value: `layout` numbers its layout, None if it has none of ours."""
+    """One way to hold a value; `layout` is the number of its layout, or None without a buffer."""
 
     writer: Writer
     layout: int | None
@@ -59,38 +59,38 @@ class ValueState:
 
 @dataclass
 class OffloadVariable:
-    """A value: the layouts in which it may lie, and its states."""
+    """A value with its possible layouts and its states."""
 
     layouts: list[Candidate]
     states: list[ValueState]
     number: int
 
     def rows(self, table: Table) -> Table:
-        """The rows of a table over `layouts`, one for each state."""
+        """Return the rows of a table over `layouts`, one for each state."""
         none = np.full((1, *table.shape[1:]), FORBIDDEN)
         numbers = [len(table) if s.layout is None else s.layout for s in self.states]
         return np.concatenate([table, none])[numbers]
 
     def written_by(self, writer: Writer) -> list[bool]:
-        """For each state, whether `writer` computes the value."""
+        """Return, for each state, whether `writer` computes the value."""
         return [state.writer is writer for state in self.states]
 
 
 @dataclass
 class OffloadProblem:
-    """The choice of a writer and a layout for each value that makes the sum of costs least."""
+    """The choice of a writer and a layout for each value that minimises the sum of costs."""
 
     name: str
-    """The accelerator's, in the IR."""
+    """The accelerator's name in the IR."""
     layouts: LayoutProblem
     offers: Mapping[SSAValue, Offer]
     """The accelerator's offers for whole kernels, by the kernels' results."""
     splits: Mapping[SSAValue, Offer]
     """The accelerator's offers for the first operations of kernels, by the kernels' results."""
     imports: Mapping[SSAValue, float]
-    """The microseconds of a copy of a value from a plain buffer into an opaque tensor."""
+    """Microseconds to copy a value from a plain buffer into an opaque tensor."""
     exports: Mapping[SSAValue, float]
-    """The microseconds of a copy from an opaque tensor into a plain buffer."""
+    """Microseconds to copy a value from an opaque tensor into a plain buffer."""
 
     def __post_init__(self) -> None:
         self._model = self.layouts.tables.model
@@ -112,37 +112,38 @@ class OffloadProblem:
         forced: Mapping[SSAValue, bool] | None = None,
         charges: Mapping[tuple[SSAValue, SSAValue], float] | None = None,
     ) -> Solution:
-        """The best choice, with its cost.
+        """Return the best choice, with its cost.
 
-        Of the values in `forced`, the accelerator computes exactly the true ones. `charges` are
-        microseconds added if it writes both values of a pair; the solution's cost includes them.
+        The accelerator computes the values that are true in `forced`, and none that are false.
+        `charges` are microseconds added if it writes both values of a pair; the solution's cost
+        includes them.
         """
         forced = forced or {}
         problem = self._with(forced, charges or {})
-        found = solve_pruned(problem)
-        if found.exact:
-            return found
-        # A search that is not exact may miss even the choice of kernels beyond `forced`.
+        solution = solve_pruned(problem)
+        if solution.exact:
+            return solution
+        # An inexact search may miss even the choice of OpenCL kernels for all other values.
         rest = {value: False for value in self.variables if value not in forced}
         safe = solve_pruned(self._with({**rest, **forced}, {}))
-        return found if found.cost <= safe.cost else Solution(safe.choice, safe.cost, False)
+        return solution if solution.cost <= safe.cost else replace(safe, exact=False)
 
     def cost_of(self, solution: Solution) -> float:
-        """The cost of a choice, without charges."""
+        """Return the cost of a choice, without charges."""
         return self.problem.cost_of(solution.choice)
 
     def state_of(self, solution: Solution, value: SSAValue) -> ValueState:
-        """The chosen state of a value."""
+        """Return the chosen state of a value."""
         variable = self.variables[value]
         return variable.states[solution.choice[variable.number]]
 
     def offloaded(self, solution: Solution) -> list[Offer]:
-        """The offers that a choice accepts, in program order."""
+        """Return the accepted offers, in program order."""
         offers = (self.offer_of(solution, value) for value in self.variables)
         return [offer for offer in offers if offer is not None]
 
     def offer_of(self, solution: Solution, value: SSAValue) -> Offer | None:
-        """The offer that a choice accepts for a value's kernel."""
+        """Return the accepted offer for a value's kernel, or None."""
         match self.state_of(solution, value).writer:
             case Writer.WHOLE:
                 return self.offers[value]
@@ -152,7 +153,7 @@ class OffloadProblem:
                 return None
 
     def copies_of(self, solution: Solution) -> float:
-        """The part of the cost that is copies between opaque tensors and plain buffers."""
+        """Return the part of the cost for copies between opaque tensors and plain buffers."""
         return sum(self._copy_cost(v, self.state_of(solution, v)) for v in self.variables)
 
     def _with(
@@ -180,7 +181,7 @@ class OffloadProblem:
         self.variables[value] = OffloadVariable(layouts, states, self.problem.add(costs))
 
     def _states(self, value: SSAValue, ours: int, plain: int) -> Iterator[ValueState]:
-        """The states of a value, those of our kernels without an opaque copy first."""
+        """Yield the states of a value, OpenCL kernels without an opaque copy first."""
         copied = [False, True] if value in self._wanted else [False]
         for opaque in copied:
             yield from (ValueState(Writer.OURS, i, opaque) for i in range(ours))
@@ -201,13 +202,13 @@ class OffloadProblem:
         layouts: Sequence[Candidate],
         state: ValueState,
     ) -> float:
-        """The cost of a state, without the kernel's reads of values that are not constant."""
+        """Return the cost of a state, excluding the kernel's reads of computed values."""
         work = variable.work
         cost = self._copy_cost(value, state)
         if state.layout is None:
             cost += FORBIDDEN if value in self.layouts.returned else 0.0
         elif state.opaque:
-            # It copies only from and to plain buffers, so another layout is transformed first.
+            # Opaque tensors are copied only from plain buffers: other layouts need a transform.
             type_ = nn.plain_type(value.type)
             cost += self._model.transform(type_, layouts[state.layout].layout, None)
         if state.writer is Writer.WHOLE:
@@ -220,7 +221,7 @@ class OffloadProblem:
         return cost if work is None else cost + self._fixed(work)
 
     def _copy_cost(self, value: SSAValue, state: ValueState) -> float:
-        """The cost of the copies between opaque tensors and plain buffers."""
+        """Return the cost of the copies between opaque tensors and plain buffers."""
         if state.writer is Writer.WHOLE and self.offers[value].writes_opaque:
             return 0.0 if state.layout is None else self.exports[value]
         cost = self.imports[value] if state.opaque else 0.0
@@ -229,9 +230,9 @@ class OffloadProblem:
         return cost
 
     def _fixed(self, work: Work) -> float:
-        """The cost of a kernel that no layout changes, which the layout problem leaves out.
+        """Return the cost of a kernel that no layout changes, which the layout problem leaves out.
 
-        It is zero for reshapes: where they become kernels, the cost of their reads includes it.
+        It is zero for reshapes: if they become kernels, the cost of their reads includes it.
         """
         if work.is_view:
             return 0.0
@@ -240,13 +241,13 @@ class OffloadProblem:
         return self._model.target.machine.launch_microseconds + traffic
 
     def _split_cost(self, offer: Offer, work: Work, layout: int) -> float:
-        """The cost of the accelerator's part, and of the read of its result by our kernel."""
+        """Return the cost of the accelerator's part and of reading its result from a kernel."""
         rest = rest_of(work, offer)
         read = self.layouts.detours(rest, self.crossing(offer)).min(axis=1)[0, layout]
         return offer.microseconds + float(read) + self._fixed(rest)
 
     def crossing(self, offer: Offer) -> LayoutVariable:
-        """The result of the first operations of a kernel, which it leaves in a plain buffer."""
+        """Return the variable of a split kernel's intermediate result, a plain buffer."""
         value = offer.result
         packed = [c for c in self.layouts.candidates_for(value) if c is not PLAIN]
         return LayoutVariable(value, [PLAIN], [PLAIN, *packed])
@@ -259,9 +260,9 @@ class OffloadProblem:
                 self.problem.relate(self.variables[operand].number, result.number, table)
 
     def _reads(self, operand: SSAValue, work: Work, result: OffloadVariable) -> Table:
-        """The cost of reading an operand: rows are its states, columns those of the result."""
+        """Return the cost of reading an operand: one row per state, a column per result state."""
         value = work.result
-        # Any column serves for a result that it writes: the code below replaces it.
+        # Columns of results that the accelerator writes are placeholders, replaced below.
         ours = [0 if s.writer is Writer.WHOLE else s.layout or 0 for s in result.states]
         table = self._our_reads(operand, work)[:, ours]
         if (offer := self.offers.get(value)) is not None:
@@ -274,7 +275,7 @@ class OffloadProblem:
         return table
 
     def _our_reads(self, operand: SSAValue, work: Work) -> Table:
-        """Reads by our kernel: rows are the operand's states, columns the result's layouts."""
+        """Return an OpenCL kernel's read costs: operand states by result layouts."""
         variable = self.variables[operand]
         results = len(self.layouts.variables[work.result].candidates)
         if operand not in work.inputs:
@@ -283,7 +284,10 @@ class OffloadProblem:
         return variable.rows(self.layouts.detours(work, source).min(axis=1))
 
     def _their_reads(self, operand: SSAValue, offer: Offer) -> Table:
-        """Its reads for each state of the operand: free if an opaque tensor holds that."""
+        """Return the accelerator's read cost for each state of the operand.
+
+        A read from an opaque tensor is free if that tensor holds the operand.
+        """
         variable = self.variables[operand]
         costs = np.zeros(len(variable.states))
         if operand in offer.opaque_reads:
@@ -297,10 +301,10 @@ class OffloadProblem:
 
 
 def rest_of(work: Work, offer: Offer) -> Work:
-    """The rest of a kernel whose first operations it computes."""
+    """Return the rest of a kernel whose first operations the accelerator computes."""
     done = set(offer.ops)
     ops = [op for op in work.ops if op not in done]
     outside = dict.fromkeys(v for op in ops for v in op.operands if v.owner not in ops)
-    known = {*work.inputs, offer.result}
-    inputs = [value for value in outside if value in known]
+    readable = {*work.inputs, offer.result}
+    inputs = [value for value in outside if value in readable]
     return Work(ops, inputs, work.result)

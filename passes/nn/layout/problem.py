@@ -1,4 +1,4 @@
-"""The layouts of a function as one problem: a variable for each value between kernels."""
+"""The layouts of a function as one problem, with a variable for each value between kernels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from .solver import FORBIDDEN, Problem, Solution, Table, solve
 from .tables import CostTables
 
 _LEAST = 1e-3
-"""Microseconds; a kernel that the model says to be free has no ratio."""
+"""Smallest estimate, in microseconds, that a measured time is divided by."""
 
 
 @dataclass
@@ -34,21 +34,23 @@ class LayoutVariable:
     value: SSAValue
     candidates: list[Candidate]
     readable: list[Candidate]
-    """The layouts in which kernels may read it, as it lies or transformed. If images are preferred
-    and one fits, only images: a network's input is packed once, not read plain by every user.
+    """The layouts in which kernels may read the value, directly or transformed.
+
+    If images are preferred and one fits, only images: a network's input is packed once, not read
+    plain by every user.
     """
     number: int = 0
     work: Work | None = None
-    """The kernel that writes it; None where its layout is given."""
+    """The kernel that writes the value; None if its layout is given."""
 
 
 @dataclass
 class LayoutProblem:
-    """The choice of a layout for each value that makes the sum of costs least.
+    """The choice of a layout for each value that minimises the sum of costs.
 
-    Arguments and results of the function are plain, but for those that the application gives as
-    images, and so are those of its calls of graphs. Constants are not variables: their layouts
-    follow from those of their kernels.
+    Arguments and results of the function, and of its calls of graphs, are plain, except for images
+    that the application passes. Constants are not variables: their layouts follow from their
+    kernels.
     """
 
     function: func.FuncOp
@@ -56,12 +58,13 @@ class LayoutProblem:
     target: cl.Target
     budget: MemoryBudget | None = None
     measured: MeasuredTimes | None = None
-    """Times that replace those of the model."""
+    """Measured times that replace the model's estimates."""
     ratio: float = 1.0
-    """What the model's other times are multiplied by, so that they compare with measured ones."""
+    """Factor on the model's other estimates that makes them comparable with measured times."""
     is_alone: bool = False
-    """Whether arguments and results lie as the kernels like them: the function is cut out of a
-    network."""
+    """Whether arguments and results may have any layout, since the function is cut out of a
+    network.
+    """
     variables: dict[SSAValue, LayoutVariable] = field(
         default_factory=dict[SSAValue, LayoutVariable]
     )
@@ -75,9 +78,9 @@ class LayoutProblem:
         works = [work for group in self.groups for work in works_of_group(group)]
         self._find_axes(works)
         self.returned = self._find_returned()
-        """The values that the caller or a graph receives, and the layouts it wants there."""
-        for value, given in argument_layouts(self.function).items():
-            self._add(value, self.candidates_for(value) if self.is_alone else [given])
+        """The values that the caller or a graph receives, with the layouts required there."""
+        for value, candidate in argument_layouts(self.function).items():
+            self._add(value, self.candidates_for(value) if self.is_alone else [candidate])
         for op in self.function.body.block.ops:
             if isinstance(op, nn.FusedOp | nn.RelayoutOp | OffloadCallOp):
                 for value in op.results:
@@ -86,7 +89,7 @@ class LayoutProblem:
             self._add_work(work)
 
     def solve(self) -> Solution:
-        """The cheapest choice of candidates."""
+        """Return the cheapest choice of candidates."""
         return solve(self.problem)
 
     def _find_returned(self) -> dict[SSAValue, list[Candidate]]:
@@ -99,9 +102,9 @@ class LayoutProblem:
                 for value, candidate in zip(
                     op.operands, wanted or [PLAIN] * len(op.operands), strict=True
                 ):
-                    known = returned.setdefault(value, [])
-                    if candidate not in known:
-                        known.append(candidate)
+                    required = returned.setdefault(value, [])
+                    if candidate not in required:
+                        required.append(candidate)
         return returned
 
     def _add(
@@ -109,17 +112,17 @@ class LayoutProblem:
     ) -> LayoutVariable:
         readable = possible if must_save else self.candidates_for(value)
         are_images = all(candidate.is_texture for candidate in readable)
-        own = [c for c in possible if c.is_texture or not are_images]
-        layouts = {candidate.layout for candidate in own}
-        readable = [*own, *(c for c in readable if c.layout not in layouts)]
+        direct = [c for c in possible if c.is_texture or not are_images]
+        layouts = {candidate.layout for candidate in direct}
+        readable = [*direct, *(c for c in readable if c.layout not in layouts)]
         variable = LayoutVariable(value, possible, readable)
         variable.number = self.problem.add([0.0] * len(possible))
         self.variables[value] = variable
         return variable
 
     def candidates_for(self, value: SSAValue) -> list[Candidate]:
-        """The layouts that a kernel may write a value in."""
-        # A function of somebody else's may have arguments that are no tensors: it is refused later.
+        """Return the layouts in which a kernel may write a value."""
+        # Another compiler's function may have arguments that are not tensors; it is refused later.
         is_tensor = isinstance(value.type, TensorType)
         if not self.target.lanes or not is_tensor:
             return [PLAIN]
@@ -136,7 +139,7 @@ class LayoutProblem:
                 self._axes[value] = [1]
         for value, axes in self._axes.items():
             shape = nn.shape_of(value)
-            # Of a tensor of rank 1, as a resize may have, there are no channels.
+            # A tensor of rank 1, such as an operand of a resize, has no channel axis.
             self._axes[value] = [a for a in axes if a < len(shape) and shape[a] > 1]
 
     def _add_work(self, work: Work) -> None:
@@ -159,12 +162,12 @@ class LayoutProblem:
         for operand in work.inputs:
             source = self.variables.get(operand)
             if source is not None:
-                # The kernel reads the operand as it lies, or a transformed copy.
+                # The kernel reads the operand directly or through a transformed copy.
                 table = self.detours(work, source).min(axis=1)
                 self.problem.relate(source.number, variable.number, table)
 
     def detours(self, work: Work, source: LayoutVariable) -> Table:
-        """The costs [layout of the operand, layout that the kernel reads, layout of the result]."""
+        """Return costs [operand's layout, layout that the kernel reads, result's layout]."""
         readable = readable_by(work, source)
         results = self.variables[work.result].candidates
         type_ = nn.plain_type(source.value.type)
@@ -180,10 +183,10 @@ class LayoutProblem:
         return transforms[:, :, None] + reads[None, :, :]
 
     def variants(self, work: Work) -> Iterator[tuple[Variant, float]]:
-        """The kernel in each layout of its main operand and of its result, with the model's cost.
+        """Yield the kernel in each layout of its main operand and result, with the model's cost.
 
-        The operand's layout varies slowest. All other operands lie as the model likes them best.
-        The cost includes reading constants, which no layout changes.
+        The operand's layout varies slowest. All other operands have the layouts that the model
+        prefers. The cost includes reading constants, which no layout changes.
         """
         main = main_operand(work, self.variables)
         assert main is not None
@@ -205,22 +208,22 @@ class LayoutProblem:
                 yield Variant(work, operands, result.layout), float(cost + fixed)
 
     def _reads(self, work: Work, value: SSAValue) -> Table:
-        """What the model says of reading an operand [layout of it, layout of the result]."""
+        """Return the model's costs of reading an operand [operand's layout, result's layout]."""
         readable = readable_by(work, self.variables[value])
         return self.tables.read(work, value, readable, self.variables[work.result].candidates)
 
     def _corrections(self, work: Work, measured: MeasuredTimes) -> Table:
-        """What measured times add to the model [layout of the main operand, of the result].
+        """Return measured minus estimated times [main operand's layout, result's layout].
 
-        Where nobody measured, the model is as wrong as it is where somebody did. A kernel that does
-        not run is forbidden.
+        Variants without a measurement are scaled by the median ratio of the measured ones. A kernel
+        that does not run is forbidden.
         """
-        found = list(self.variants(work))
-        model = np.array([cost for _, cost in found])
-        times = np.array([measured.get(variant.key, np.nan) for variant, _ in found])
-        known = np.isfinite(times)
-        wrong = median_ratio(times[known], model[known]) if known.any() else 1.0
-        times = np.where(np.isnan(times), wrong * model, np.minimum(times, FORBIDDEN))
+        variants = list(self.variants(work))
+        model = np.array([cost for _, cost in variants])
+        times = np.array([measured.get(variant.key, np.nan) for variant, _ in variants])
+        finite = np.isfinite(times)
+        ratio = median_ratio(times[finite], model[finite]) if finite.any() else 1.0
+        times = np.where(np.isnan(times), ratio * model, np.minimum(times, FORBIDDEN))
         return (times - model).reshape(-1, len(self.variables[work.result].candidates))
 
     def _must(self, kind: MemorySaving, work: Work) -> bool:
@@ -228,11 +231,14 @@ class LayoutProblem:
 
 
 def median_ratio(times: Table, model: Table) -> float:
-    """By how much kernels took longer than the model says; neither may be empty."""
+    """Return the median of measured over estimated times; neither array may be empty."""
     return float(np.median(times / np.maximum(model, _LEAST)))
 
 
 def readable_by(work: Work, source: LayoutVariable) -> list[Candidate]:
-    """The layouts in which a kernel may read a value; plain if it is a view, which is then free."""
+    """Return the layouts in which a kernel may read a value.
+
+    A view may also read it plain, which is free.
+    """
     add_plain = work.is_view and PLAIN not in source.readable
     return [*source.readable, PLAIN] if add_plain else source.readable

@@ -1,4 +1,4 @@
-"""The memory that layouts take for time: tails of blocks, pitch, and copies in other layouts."""
+"""Memory that layouts trade for time: padding of blocks, row pitch, copies in other layouts."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ if TYPE_CHECKING:
 
 
 def node_of(work: Work) -> str:
-    """The node that gives the command of a kernel its name."""
+    """Return the node that names the command of a kernel."""
     return node_name(work.ops[-1])
 
 
 def smallest(type_: nn.Tensor, possible: Sequence[Candidate], target: cl.Target) -> list[Candidate]:
-    """The candidates that can lie in an arena with the fewest bytes, like the plain one."""
-    found = [*possible, *([] if PLAIN in possible else [PLAIN])]
-    return [c for c in found if not _excess(type_, c.layout, target)]
+    """Return the candidates that fit in an arena without padding, like the plain one."""
+    all_candidates = [*possible, *([] if PLAIN in possible else [PLAIN])]
+    return [c for c in all_candidates if not _excess(type_, c.layout, target)]
 
 
 def _excess(type_: nn.Tensor, layout: LayoutAttr | None, target: cl.Target) -> int:
-    """The bytes of the tails of blocks and the pitch of rows; all that can lie in no arena."""
+    """Return the bytes of block tails and row pitch, or all bytes if no arena can hold them."""
     memory = nn.buffer_type(nn.with_layout(type_, layout))
     size = cl.stored_bytes(memory, row_pitch(memory, target))
     return size - byte_count(nn.buffer_type(type_)) if can_view(memory, target) else size
@@ -44,7 +44,7 @@ def offer_savings(
     kernels: Iterable[GroupKernels],
     budget: MemoryBudget,
 ) -> None:
-    """Offer the bytes above the plain layout, and those of copies, with the time they save."""
+    """Offer the bytes beyond the plain layout, and the bytes of copies, with the time they save."""
     held = {v: x.candidates[solution.choice[x.number]] for v, x in problem.variables.items()}
     around = problem.problem.neighbours()
     for value, variable in problem.variables.items():
@@ -55,12 +55,13 @@ def offer_savings(
         least = smallest(type_, variable.candidates, problem.target)
         times = [float(costs[i]) for i, c in enumerate(variable.candidates) if c in least]
         now = float(costs[solution.choice[number]])
-        # Where images are preferred, the plain layout is no candidate and has no figure.
+        # If images are preferred, the plain layout is not a candidate and has no estimate: assume
+        # twice the time.
         longer = min(times, default=2 * now) - now
         saved = _excess(type_, held[value].layout, problem.target)
         budget.offer(MemorySaving.LAYOUT, node_of(variable.work), saved, longer)
-    for each in kernels:
-        for work, kernel in zip(works_of_group(each.group), each.kernels, strict=True):
+    for group in kernels:
+        for work, kernel in zip(works_of_group(group.group), group.kernels, strict=True):
             for value, layout in zip(work.inputs, kernel.operands, strict=True):
                 if value in held and held[value].layout != layout:
                     type_ = nn.plain_type(value.type)

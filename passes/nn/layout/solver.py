@@ -1,4 +1,4 @@
-"""The least sum of pairwise costs: bucket elimination, exact where the graph is narrow.
+"""Minimisation of a sum of pairwise costs by bucket elimination, exact if the graph is narrow.
 
 Each variable has a few candidates, each with a cost; factors add a cost for each pair of candidates
 of two variables. Eliminating a variable replaces its factors by one over its neighbours, the least
@@ -21,23 +21,23 @@ import numpy as np
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
 
 LARGEST_TABLE = 1 << 16
-"""The most entries of a table that elimination may make; a variable that needs more is fixed."""
+"""Most entries of a table made by elimination; a variable that needs more is fixed."""
 
-# Counting is quadratic in the neighbours; hubs of many are eliminated late whatever their fill is.
+# Counting is quadratic in the neighbours, and hubs are eliminated late whatever their fill is.
 _SMALL = 8
-"""Up to this many neighbours the fill of an elimination is counted, beyond it bounded."""
+"""Most neighbours for which the fill of an elimination is counted; beyond, it is bounded."""
 
 # Finite, so that a local search can leave a forbidden choice step by step.
 FORBIDDEN = 1e9
 """Microseconds charged for an impossible choice."""
 
 _TRIALS = 256
-"""The most times that the rest is solved again to improve fixed variables."""
+"""Most re-solves of the remaining problem to improve fixed variables."""
 
 
 @dataclass(frozen=True)
 class Solution:
-    """A candidate for each variable, their cost, and whether nothing is cheaper."""
+    """A candidate for each variable, their cost, and whether that cost is proven minimal."""
 
     choice: tuple[int, ...]
     cost: float
@@ -46,7 +46,7 @@ class Solution:
 
 @dataclass
 class Problem:
-    """Unary and pairwise costs. `add` numbers the variables; ties go to the first candidates."""
+    """Unary and pairwise costs; `add` numbers the variables, ties go to the first candidates."""
 
     costs: list[Table] = field(default_factory=list[Table])
     pairs: dict[tuple[int, int], Table] = field(default_factory=dict[tuple[int, int], Table])
@@ -65,25 +65,25 @@ class Problem:
         self.pairs[key] = self.pairs[key] + table if key in self.pairs else table
 
     def cost_of(self, choice: Sequence[int]) -> float:
-        """The cost of one candidate for each variable."""
+        """Return the cost of one candidate for each variable."""
         alone = sum(float(costs[choice[i]]) for i, costs in enumerate(self.costs))
         return alone + sum(float(t[choice[a], choice[b]]) for (a, b), t in self.pairs.items())
 
     def neighbours(self) -> list[dict[int, Table]]:
-        """For each variable its neighbours and their factors, whose rows are its own candidates."""
-        found: list[dict[int, Table]] = [{} for _ in self.costs]
+        """Return each variable's neighbours with their factors, rows being its own candidates."""
+        neighbours: list[dict[int, Table]] = [{} for _ in self.costs]
         for (a, b), table in self.pairs.items():
-            found[a][b] = table
-            found[b][a] = table.T
-        return found
+            neighbours[a][b] = table
+            neighbours[b][a] = table.T
+        return neighbours
 
     def local_costs(self, variable: int, choice: Sequence[int], around: dict[int, Table]) -> Table:
-        """The cost of each candidate of a variable, with all others as in `choice`."""
+        """Return the cost of each candidate of a variable, with all others as in `choice`."""
         return self.costs[variable] + sum(t[:, choice[other]] for other, t in around.items())
 
 
 def solve(problem: Problem, largest_table: int = LARGEST_TABLE) -> Solution:
-    """The cheapest choice, or, with `exact` false, the best found if tables grew too large."""
+    """Return the cheapest choice, or the best found (`exact` is false) if tables grow too large."""
     order, fixed = _plan(problem, largest_table)
     if not fixed:
         choice = _eliminate(problem, order, {})
@@ -92,7 +92,7 @@ def solve(problem: Problem, largest_table: int = LARGEST_TABLE) -> Solution:
 
 
 def _plan(problem: Problem, largest_table: int) -> tuple[list[int], list[int]]:
-    """An elimination order by least fill, and the variables to fix before it."""
+    """Return an elimination order by least fill, and the variables to fix before it."""
     graph = [set(around) for around in problem.neighbours()]
     sizes = [len(costs) for costs in problem.costs]
     alive = set(range(len(graph)))
@@ -103,7 +103,7 @@ def _plan(problem: Problem, largest_table: int) -> tuple[list[int], list[int]]:
     fixed: list[int] = []
     while heap:
         key, v = heappop(heap)
-        # The heap keeps outdated keys; only the latest of each variable counts.
+        # The heap may hold outdated keys; only the latest key of each variable counts.
         if v not in alive or key != keys[v]:
             continue
         if prod(sizes[u] for u in (v, *graph[v])) > largest_table:
@@ -126,7 +126,7 @@ def _plan(problem: Problem, largest_table: int) -> tuple[list[int], list[int]]:
 
 
 def _fill(graph: list[set[int]], v: int) -> tuple[int, int]:
-    """The number of edges that eliminating `v` adds, and its degree."""
+    """Return the number of edges that eliminating `v` adds, and its degree."""
     around = graph[v]
     degree = len(around)
     if degree > _SMALL:
@@ -136,17 +136,17 @@ def _fill(graph: list[set[int]], v: int) -> tuple[int, int]:
 
 
 def _affected(graph: list[set[int]], around: Iterable[int]) -> set[int]:
-    """The variables whose fill may change when edges among `around` do."""
-    found = set(around)
+    """Return the variables whose fill may change when edges among `around` do."""
+    affected = set(around)
     for u in around:
         if len(graph[u]) <= _SMALL:
-            found |= graph[u]
-    return found
+            affected |= graph[u]
+    return affected
 
 
 @dataclass
 class _Bucket:
-    """An eliminated variable: its best candidate for each choice of its neighbours."""
+    """An eliminated variable, with its best candidate for each choice of its neighbours."""
 
     variable: int
     others: tuple[int, ...]
@@ -154,7 +154,7 @@ class _Bucket:
 
 
 def _eliminate(problem: Problem, order: Sequence[int], given: Mapping[int, int]) -> tuple[int, ...]:
-    """The cheapest choice in which some variables have their `given` candidates."""
+    """Return the cheapest choice in which the variables in `given` have those candidates."""
     factors: list[list[tuple[tuple[int, ...], Table]]] = [[] for _ in problem.costs]
     alone = list(problem.costs)
     place = {v: i for i, v in enumerate(order)}
@@ -188,7 +188,7 @@ def _eliminate(problem: Problem, order: Sequence[int], given: Mapping[int, int])
 
 
 def _aligned(table: Table, variables: Sequence[int], scope: Sequence[int]) -> Table:
-    """The table with its axes in the order of `scope`, and extent 1 for the other variables."""
+    """Return the table with its axes in the order of `scope`, and extent 1 for other variables."""
     axes = sorted(range(len(variables)), key=lambda i: scope.index(variables[i]))
     shape = [1] * len(scope)
     for i in axes:
@@ -214,8 +214,8 @@ def _improve(problem: Problem, order: Sequence[int], fixed: Sequence[int]) -> So
                 if trials == _TRIALS or int(candidate) == best[v]:
                     continue
                 trials += 1
-                found = _eliminate(problem, order, {**given, v: int(candidate)})
-                if (other := problem.cost_of(found)) < cost * (1 - 1e-12):
-                    best, cost, improved = found, other, True
+                trial = _eliminate(problem, order, {**given, v: int(candidate)})
+                if (other := problem.cost_of(trial)) < cost * (1 - 1e-12):
+                    best, cost, improved = trial, other, True
                     given[v] = int(candidate)
     return Solution(best, cost, False)

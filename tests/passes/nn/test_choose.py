@@ -255,7 +255,7 @@ def test_explain_tells_values_costs_and_what_is_left():
     assert rows["result"][2] == "plain"
     assert "1 by 4, image2d [3]" in rows["result"][4]
     assert float(rows["result"][3]) < float(rows["result"][5])
-    assert "1 layout transforms are left" in text
+    assert "1 layout transforms remain" in text
     moved = 1 * 16 * 20 * 20 * 4 * 2
     assert f"{moved:,}" in text
 
