@@ -16,7 +16,7 @@
 // CHECK-NEXT: [[t:%.*]] = nn.unary erf [[r]]
 // CHECK-NEXT: clml.call @clml_1([[t]], [[r]], [[s]])
 // FEW: CLML in around
-// FEW: a graph of 2 operations is less than the minimum of 3
+// FEW: a graph of 2 operations is smaller than the minimum of 3
 // FEW: 0 of 5 operations in 0 graphs
 func.func @around(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {
   %a = nn.unary relu %x : (tensor<1x4xf32>) -> tensor<1x4xf32>

@@ -3,7 +3,7 @@
 // Layouts belong to regions: an operation on a packed tensor has no kernel on any target.
 func.func @packed_reshape(%x: tensor<1x4xf32>) -> tensor<4xf32> {
   %p = nn.relayout %x : tensor<1x4xf32> -> tensor<1x4xf32, #nn.layout<[1 by 4]>>
-  // expected-error@unknown {{flat: nn.reshape takes plain tensors, but got tensor<1x4xf32, #nn.layout<[1 by 4]>>; bring it into the plain layout with nn.relayout}}
+  // expected-error@unknown {{flat: nn.reshape needs plain tensors, but got tensor<1x4xf32, #nn.layout<[1 by 4]>>; convert it to the plain layout with nn.relayout}}
   %r = nn.reshape %p {shape = array<i64: 4>} : (tensor<1x4xf32, #nn.layout<[1 by 4]>>) -> tensor<4xf32> loc("flat")
   func.return %r : tensor<4xf32>
 }

@@ -55,7 +55,7 @@ func.func @shared(%x: tensor<1x6x2x2xf32>) -> tensor<1x6x4xf32> {
 
 func.func @packed_result(%x: tensor<1x4xf32>) -> tensor<1x4xf32, #nn.layout<[1 by 4]>> {
   %p = nn.relayout %x : tensor<1x4xf32> -> tensor<1x4xf32, #nn.layout<[1 by 4]>>
-  // expected-error@unknown {{func.return: func.return takes plain tensors, but got tensor<1x4xf32, #nn.layout<[1 by 4]>>; bring it into the plain layout with nn.relayout}}
+  // expected-error@unknown {{func.return: func.return needs plain tensors, but got tensor<1x4xf32, #nn.layout<[1 by 4]>>; convert it to the plain layout with nn.relayout}}
   func.return %p : tensor<1x4xf32, #nn.layout<[1 by 4]>>
 }
 
@@ -63,7 +63,7 @@ func.func @packed_result(%x: tensor<1x4xf32>) -> tensor<1x4xf32, #nn.layout<[1 b
 
 func.func @packed_reshape(%x: tensor<1x4xf32>) -> tensor<4xf32> {
   %p = nn.relayout %x : tensor<1x4xf32> -> tensor<1x4xf32, #nn.layout<[1 by 4]>>
-  // expected-error@unknown {{flat: nn.reshape takes plain tensors, but got tensor<1x4xf32, #nn.layout<[1 by 4]>>; bring it into the plain layout with nn.relayout}}
+  // expected-error@unknown {{flat: nn.reshape needs plain tensors, but got tensor<1x4xf32, #nn.layout<[1 by 4]>>; convert it to the plain layout with nn.relayout}}
   %r = nn.reshape %p {shape = array<i64: 4>} : (tensor<1x4xf32, #nn.layout<[1 by 4]>>) -> tensor<4xf32> loc("flat")
   func.return %r : tensor<4xf32>
 }

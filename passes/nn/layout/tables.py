@@ -1,4 +1,4 @@
-"""Tables of costs over all candidates, computed once for kernels that a network repeats."""
+"""Cost tables over all candidates, computed once for kernels that a network repeats."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _Ids = tuple[int, ...]
 
 @dataclass
 class CostTables:
-    """The tables of one target."""
+    """The cost tables of one target."""
 
     model: LayoutCostModel
     _candidates: dict[object, list[Candidate]] = field(
@@ -28,14 +28,14 @@ class CostTables:
     _tables: dict[object, Table] = field(default_factory=dict[object, Table])
 
     def candidates(self, type_: nn.Tensor, axes: Sequence[int] | None) -> list[Candidate]:
-        """The candidates for values of a type, packed along one of `axes`."""
+        """Return the candidates for values of a type, packed along one of `axes`."""
         key = (type_, None if axes is None else tuple(axes))
         if key not in self._candidates:
             self._candidates[key] = candidates(type_, self.model.target, axes)
         return self._candidates[key]
 
     def write(self, type_: nn.Tensor, results: Sequence[Candidate]) -> Table:
-        """The cost of writing a result in each of its candidates."""
+        """Return the cost of writing a result in each of its candidates."""
         key = ("write", type_, _ids(results))
         if key not in self._tables:
             costs = [self.model.write(type_, c.layout) for c in results]
@@ -45,7 +45,7 @@ class CostTables:
     def transform(
         self, type_: nn.Tensor, sources: Sequence[Candidate], targets: Sequence[Candidate]
     ) -> Table:
-        """The cost of a copy from each source to each target."""
+        """Return the cost of a copy from each source to each target."""
         key = ("transform", type_, _ids(sources), _ids(targets))
         if key not in self._tables:
             self._tables[key] = np.array(
@@ -63,7 +63,7 @@ class CostTables:
         readable: Sequence[Candidate],
         results: Sequence[Candidate],
     ) -> Table:
-        """The cost of reading an operand in each readable layout, for each layout of the result."""
+        """Return the cost of reading an operand: a row per readable layout, a column per result."""
         key = ("read", work.key, work.number_of(operand), _ids(readable), _ids(results))
         if key not in self._tables:
             self._tables[key] = np.array(
@@ -75,6 +75,6 @@ class CostTables:
         return self._tables[key]
 
 
-# `candidates` makes each candidate once, so identity is equality, and cheaper to hash.
+# `candidates` makes each candidate once, so the identity decides equality and is cheap to hash.
 def _ids(candidates: Sequence[Candidate]) -> _Ids:
     return tuple(map(id, candidates))

@@ -1,4 +1,4 @@
-"""The layouts that cost least by what a device said, from tuning databases."""
+"""Choice of layouts by measured times from tuning databases."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _Ends: TypeAlias = tuple[LayoutAttr | None, LayoutAttr | None]
 
 @dataclass(frozen=True)
 class LayoutChoice:
-    """Layouts of a network."""
+    """The chosen layouts of a network."""
 
     problem: LayoutProblem
     solution: Solution
@@ -34,23 +34,23 @@ class LayoutChoice:
 
 @dataclass(frozen=True)
 class TunedLayouts:
-    """Databases, and the device whose records come first."""
+    """Tuning databases, and the device whose records take precedence."""
 
     database: TuningDatabase
     device: DeviceDriver
     target: cl.Target
 
     def choose(self, problem: LayoutProblem) -> LayoutChoice:
-        """The cheapest layouts by measured times, where a device has compared some, else the model.
+        """Return the cheapest layouts by measured times, or by the model without measurements.
 
-        Layouts other than the model's must be faster by more than the noise of both. Where the
-        model's and the tuned layouts of the whole network were compared, the faster ones stay.
+        Layouts other than the model's must be faster by more than the noise of both. If the whole
+        network was measured with both choices, the faster one is used.
         """
         default = LayoutChoice(problem, problem.solve())
-        known = self._records(problem)
-        if known is None:
+        records = self._records(problem)
+        if records is None:
             return default
-        times = _times(default, known.newest)
+        times = _times(default, records.newest)
         if not times:
             return default
         tuned = LayoutProblem(
@@ -59,34 +59,34 @@ class TunedLayouts:
             problem.target,
             problem.budget,
             times,
-            _ratio(problem, known.newest),
+            _ratio(problem, records.newest),
         )
         solution = tuned.solve()
         network = network_key(problem)
         usual, other = choice_key(problem, default.solution), choice_key(tuned, solution)
-        if usual == other or known.is_refuted(network, usual, other):
+        if usual == other or records.is_refuted(network, usual, other):
             return default
-        return LayoutChoice(tuned, solution, known.remarks("layouts", self.device))
+        return LayoutChoice(tuned, solution, records.remarks("layouts", self.device))
 
     def _records(self, problem: LayoutProblem) -> NetworkRecords | None:
-        """The records of the network's kernels from the nearest device that has any."""
+        """Return the records of the network's kernels from the nearest device that has any."""
         if problem.target.name not in self.database.targets_of_layouts:
-            return None  # so that nobody needs the keys
+            return None  # before computing the keys, which takes time
         keys = {work.digest for work in problem.works.values()} | {network_key(problem)}
         return NetworkRecords.nearest(self.database, keys, self.target, self.device)
 
 
 def kernels_in_layouts(problem: LayoutProblem) -> Iterator[list[tuple[Variant, float]]]:
-    """For each kernel whose layouts are a choice all of them, with the model's cost."""
+    """Yield all variants, with the model's costs, of each kernel with a choice of layouts."""
     for work in problem.works.values():
         if not work.is_view and main_operand(work, problem.variables) is not None:
-            found = list(problem.variants(work))
-            if len(found) > 1:
-                yield found
+            variants = list(problem.variants(work))
+            if len(variants) > 1:
+                yield variants
 
 
 def chosen_variants(problem: LayoutProblem, solution: Solution) -> set[tuple[str, str]]:
-    """The keys of the kernels in the layouts of a solution."""
+    """Return the keys of the kernels in the layouts of a solution."""
     chosen = _chosen(problem, solution)
     return {
         variant.key
@@ -97,24 +97,24 @@ def chosen_variants(problem: LayoutProblem, solution: Solution) -> set[tuple[str
 
 
 def network_key(problem: LayoutProblem) -> str:
-    """A number for all kernels of a network, in which no names count."""
+    """Return a digest of all kernels of a network, independent of names."""
     return digest(work.digest for work in problem.works.values())
 
 
 def choice_key(problem: LayoutProblem, solution: Solution) -> str:
-    """A number for the layouts of a network."""
+    """Return a digest of the layouts of a network."""
     return digest(map(str, _chosen(problem, solution).values()))
 
 
 def _chosen(problem: LayoutProblem, solution: Solution) -> dict[SSAValue, _Ends]:
-    """The layouts of each kernel's main operand and of its result, by the latter."""
-    found: dict[SSAValue, _Ends] = {}
-    for each in kernels_of_layouts(problem, solution):
-        for work, kernel in zip(works_of_group(each.group), each.kernels, strict=True):
+    """Return the layouts of each kernel's main operand and result, by result."""
+    chosen: dict[SSAValue, _Ends] = {}
+    for group in kernels_of_layouts(problem, solution):
+        for work, kernel in zip(works_of_group(group.group), group.kernels, strict=True):
             main = main_operand(work, problem.variables)
             read = None if main is None else kernel.operands[work.number_of(main)]
-            found[work.result] = read, kernel.result.layout
-    return found
+            chosen[work.result] = read, kernel.result.layout
+    return chosen
 
 
 def _ends(problem: LayoutProblem, variant: Variant) -> _Ends:
@@ -124,7 +124,10 @@ def _ends(problem: LayoutProblem, variant: Variant) -> _Ends:
 
 
 def _times(default: LayoutChoice, newest: Mapping[tuple[str, str], Record]) -> MeasuredTimes:
-    """Times of kernels in layouts: at the least those of the default, at the most all others."""
+    """Return the measured times of kernels: the least of the default, the most of all others.
+
+    The interval is the noise of a measurement, so that an alternative must win by more than that.
+    """
     usual = chosen_variants(default.problem, default.solution)
     return {
         key: record.least if key in usual else record.most
@@ -135,7 +138,7 @@ def _times(default: LayoutChoice, newest: Mapping[tuple[str, str], Record]) -> M
 
 
 def _ratio(problem: LayoutProblem, newest: Mapping[tuple[str, str], Record]) -> float:
-    """By how much kernels took longer than the model says."""
+    """Return the median of measured over estimated times, or 1 without measurements."""
     pairs = [
         (record.microseconds, cost)
         for found in kernels_in_layouts(problem)

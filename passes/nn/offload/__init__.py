@@ -1,1 +1,1 @@
-"""From nn operations to graphs of accelerators: matches, regions, costs, and what each brings."""
+"""Offload of nn operations to accelerators: matches, offers, regions, costs and graphs."""

@@ -18,40 +18,43 @@ from .regions import Region
 
 
 class Accelerator(ABC):
-    """What an accelerator tells `nn-choose`."""
+    """An accelerator, as `nn-choose` sees it."""
 
     name: ClassVar[str]
-    """Its name in the IR and the fact of its mode: `toy`. Graphs are called `toy_0` and so on."""
+    """The name in the IR and of the fact that holds its mode, such as `toy`; graphs are `toy_0`,
+    `toy_1`, …
+    """
     title: ClassVar[str]
-    """Its name for people, that of its graphs: `Toy`."""
+    """The display name of the accelerator, which its graphs share, such as `Toy`."""
     producer_reason: ClassVar[str] = "it reads what an operation of the same graph computed"
-    """Why a match is in no graph that needs its producer there."""
+    """Why a match that needs its producer in the same graph is in no graph."""
     most_tensors: ClassVar[int | None] = None
-    """The most tensors that a graph may take and return together; None for any number."""
+    """Most tensors that a graph may take and return together; None if unlimited."""
 
     @abstractmethod
     def absence(self, target: cl.Target) -> str:
-        """Why the target has no such accelerator, with the remedy; empty if it has one."""
+        """Return why the target has no such accelerator, with the remedy; "" if it has one."""
 
     def prepare(self, function: func.FuncOp) -> None:
-        """Bring a function into a form with more matches that our kernels compute as well."""
+        """Rewrite a function to a form with more matches that costs OpenCL kernels nothing."""
         del function
 
     @abstractmethod
     def find_matches(self, function: func.FuncOp, target: cl.Target, weights: Weights) -> Matches:
-        """What it can compute of a function; no operation is in two matches."""
+        """Return the parts of a function that the accelerator can compute, without overlaps."""
 
     @abstractmethod
     def microseconds(self, match: Match, target: cl.Target) -> float:
-        """The time of a match, without copies, on the scale of the target's own costs."""
+        """Return the time of a match, without copies, on the scale of the target's own costs."""
 
     @abstractmethod
     def copy_microseconds(self, size: int, target: cl.Target) -> float:
-        """The time of a copy of `size` bytes between a plain buffer and an opaque tensor."""
+        """Return the time to copy `size` bytes between a plain buffer and an opaque tensor."""
 
     def entry_microseconds(self, target: cl.Target) -> float:
-        """The time to enter a graph and leave it again, beyond its commands and copies: what fences
-        and a queue of the device's own take.
+        """Return the time to enter and leave a graph, beyond its commands and copies.
+
+        Fences and a separate queue of the device cause such a cost.
         """
         del target
         return 0.0
@@ -60,7 +63,7 @@ class Accelerator(ABC):
     def outline(
         self, region: Region, name: str, weights: Weights
     ) -> tuple[OffloadGraphOp, OffloadCallOp]:
-        """The graph `@name` of a region, and the call that takes the region's place.
+        """Return the graph `@name` of a region and the call that replaces the region.
 
         The region's operations are erased (`calls.replace_region`); the graph is not inserted yet.
         Constants in another order than the model's are added to `weights`.

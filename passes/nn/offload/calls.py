@@ -1,4 +1,4 @@
-"""Puts the call of a graph in the place of the operations that the graph computes."""
+"""Replacement of a graph's operations by a call of the graph."""
 
 from __future__ import annotations
 
@@ -17,10 +17,10 @@ from .regions import Region
 def replace_region(
     region: Region, call: OffloadCallOp, numbers: Iterable[tuple[SSAValue, int]]
 ) -> None:
-    """Put the call in the place of the region's last operation, and erase these.
+    """Insert the call after the region's last operation and erase the region's operations.
 
     `numbers` are the outputs of the region, each with the number of the call's result that holds
-    it; where the shapes differ, a reshape follows the call.
+    it. If the shapes differ, a reshape follows the call.
     """
     ops = [op for match in region.matches for op in match.ops]
     last = region.matches[-1].ops[-1]

@@ -1,4 +1,4 @@
-"""Mode `auto`: chooses the matches for an accelerator together with the layouts of our kernels."""
+"""Mode `auto`: chooses an accelerator's matches together with the layouts of OpenCL kernels."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ from .offers import Offers
 from .regions import Region, form_regions
 
 _ROUNDS = 4
-"""The most rounds of charging the copies between regions that cannot be one, and solving again."""
+"""Most rounds of charging the copies between regions that cannot be merged and re-solving."""
 
 _MOST_DROPPED = 16
-"""The most regions that are dropped since each saves less than it costs to enter a graph."""
+"""Most regions that are dropped because they save less than the cost of entering a graph."""
 
 OURS_COST_LESS = "our kernels cost less by the model"
 
@@ -34,11 +34,11 @@ OURS_COST_LESS = "our kernels cost less by the model"
 class Chooser:
     """The choice for one function, on a target that has an accelerator.
 
-    The operations that the problem gives to it cannot always be one region, since one of our
-    kernels may lie between two parts. The copies between such parts are then charged, and the
-    problem is solved again; kernels stay ours then that no region of at least `minimum` operations
-    takes, or a region that saves less than it costs to enter a graph. Of all rounds the cheapest
-    choice, copies and entries included, is taken.
+    The operations that a solution offloads cannot always form one region, since an OpenCL kernel
+    may lie between two parts. The copies between such parts are then charged, and the problem is
+    solved again. Kernels are forced back to OpenCL if no region of at least `minimum` operations
+    contains them, or if their region saves less than the cost of entering a graph. The cheapest
+    choice of all rounds wins, copies and entries included.
     """
 
     def __init__(
@@ -65,20 +65,18 @@ class Chooser:
             self.offers.exports,
         )
         self.kernels_only = self.problem.solve(dict.fromkeys(self.problem.variables, False))
-        """The cheapest choice of kernels alone."""
+        """The cheapest choice with OpenCL kernels only."""
         self.solution, self.extra = self._solve()
         self.matches = self._matches_of(self.solution)
         """The matches that the accelerator computes, in program order."""
 
     @property
     def cost(self) -> float:
-        """The microseconds of the function, by the model."""
+        """Return the estimated microseconds of the function."""
         return self.solution.cost + self.extra
 
     def _solve(self) -> tuple[Solution, float]:
-        """The cheapest choice, and the additional cost of its graphs: copies between them, and
-        entries.
-        """
+        """Return the cheapest choice, and the additional cost of its graphs: copies and entries."""
         best, best_extra = self.kernels_only, 0.0
         charges: dict[tuple[SSAValue, SSAValue], float] = {}
         forced: dict[SSAValue, bool] = {}
@@ -108,16 +106,16 @@ class Chooser:
         forced: Mapping[SSAValue, bool],
         charges: Mapping[tuple[SSAValue, SSAValue], float],
     ) -> list[SSAValue]:
-        """The results of the region that saves least, if an entry costs more.
+        """Return the results of the region that saves least, if entering it costs more than that.
 
-        One at a time, since without it the others may save more.
+        Regions are dropped one at a time, since without one the others may save more.
         """
-        found: list[tuple[float, list[SSAValue]]] = []
+        savings: list[tuple[float, list[SSAValue]]] = []
         for region in regions if self.entry else ():
             results = self._results_of(region.matches)
             ours = self.problem.solve({**forced, **dict.fromkeys(results, False)}, charges)
-            found.append((ours.cost - solution.cost, results))
-        least = min(found, key=itemgetter(0), default=None)
+            savings.append((ours.cost - solution.cost, results))
+        least = min(savings, key=itemgetter(0), default=None)
         return least[1] if least and least[0] < self.entry else []
 
     def _regions(self, matches: Sequence[Match]) -> list[Region]:
@@ -125,7 +123,7 @@ class Chooser:
         return form_regions(self.function, matches, self.minimum, most_tensors=most_tensors)
 
     def _lost(self, solution: Solution, regions: Sequence[Region]) -> list[SSAValue]:
-        """The values that a choice gives to the accelerator, and that no region of it writes."""
+        """Return the values that a choice gives to the accelerator but no region writes."""
         kept = {op for region in regions for match in region.matches for op in match.ops}
         kept |= {op for match in self.offers.legal if match.is_view for op in match.ops}
         return [
@@ -140,26 +138,27 @@ class Chooser:
         return [match for match in self.offers.legal if taken.issuperset(match.ops)]
 
     def _cuts(self, regions: Sequence[Region]) -> Iterator[tuple[tuple[SSAValue, SSAValue], float]]:
-        """Pairs of results that two regions compute, the second from the first, and the cost of the
-        copy between them. A kernel may appear on both sides.
+        """Yield pairs of results that two regions compute, with the cost of the copy between them.
+
+        The second result is computed from the first. A kernel may appear on both sides.
         """
-        home = {op for region in regions for match in region.matches for op in match.ops}
+        offloaded = {op for region in regions for match in region.matches for op in match.ops}
         for region in regions:
             for match in region.matches:
                 for value in match.inputs:
-                    if value in region.inputs and value.owner in home:
+                    if value in region.inputs and value.owner in offloaded:
                         first, second = (self._results_of([m]) for m in (self._match(value), match))
                         yield from (
                             ((a, b), self.offers.copy(value)) for a in first for b in second
                         )
 
     def _match(self, value: SSAValue) -> Match:
-        """The match that computes a value."""
+        """Return the match that computes a value."""
         assert isinstance(value.owner, Operation)
         return self.offers.match_of[value.owner]
 
     def _copies(self, regions: Iterable[Region]) -> float:
-        """The cost of copies between plain buffers and the opaque tensors of regions."""
+        """Return the cost of copies between plain buffers and the opaque tensors of regions."""
         total = 0.0
         for region in regions:
             read = {v for match in region.matches if match.is_opaque for v in match.inputs}
@@ -168,20 +167,21 @@ class Chooser:
         return total
 
     def reasons(self) -> dict[Operation, str]:
-        """For each operation of the model whose match stays with our kernels, by how much these are
-        cheaper, if the choice is proved to be the best.
+        """Return, for the model's operations whose match is not offloaded, the reason.
+
+        The reason includes the cost difference if the choice is proven optimal.
         """
         kept = {op for match in self.matches for op in match.ops}
         left = [match for match in self.offers.legal if kept.isdisjoint(match.ops)]
-        found: dict[Operation, str] = {}
+        reasons: dict[Operation, str] = {}
         for match in left:
-            # Each reason takes a search of its own, too many if one search is long.
+            # Each reason needs a search of its own; that takes too long if searches are inexact.
             reason = self.reason(match) if self.solution.exact else OURS_COST_LESS
-            found |= dict.fromkeys(match.model, reason)
-        return found
+            reasons |= dict.fromkeys(match.model, reason)
+        return reasons
 
     def reason(self, match: Match) -> str:
-        """The reason why a legal match stays with our kernels: the cost that this saves."""
+        """Return why a legal match stays with OpenCL kernels: the cost that this saves."""
         if match.is_view:
             return "a reshape outside of graphs is a view of memory"
         forced = dict.fromkeys(self._results_of([match]), True)
@@ -193,10 +193,10 @@ class Chooser:
         return f"our kernels cost {more:.1f} us less by the model"
 
     def costs_table(self) -> ExplainedTable:
-        """The costs of each region and of the function.
+        """Return the costs of each region and of the function.
 
-        The cost of our kernels in a region's place comes from the cheapest choice without the
-        region, in which layouts and other regions may differ, too.
+        The cost of OpenCL kernels in a region's place comes from the cheapest choice without the
+        region, which may differ in layouts and other regions, too.
         """
         rows: list[list[str]] = []
         for region in self._regions(self.matches):
@@ -218,12 +218,12 @@ class Chooser:
         )
 
     def _results_of(self, matches: Iterable[Match]) -> list[SSAValue]:
-        """The results of kernels with offers that contain some of the matches."""
+        """Return the results of kernels with offers that contain some of the matches."""
         ops = {match.ops[-1] for match in matches}
         tables = (self.offers.whole, self.offers.parts)
         pairs = (pair for table in tables for pair in table.items())
         return [value for value, offer in pairs if not ops.isdisjoint(offer.ops)]
 
     def _time(self, region: Region) -> float:
-        """The cost of a region's commands, and of the copies of its inputs and outputs."""
+        """Return the cost of a region's commands and of the copies of its inputs and outputs."""
         return sum(map(self.offers.time, region.matches)) + self._copies([region])

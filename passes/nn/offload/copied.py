@@ -1,4 +1,4 @@
-"""A copy of a function for an accelerator, while the function takes the forms of our kernels."""
+"""A copy of a function in which an accelerator finds matches, while the original is rewritten."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .matches import Match, inputs_of
 
 @dataclass
 class Copied:
-    """A copy of `original`, which may be rewritten then."""
+    """A copy of `original`, which may be rewritten afterwards."""
 
     original: func.FuncOp
     function: func.FuncOp = field(init=False)
@@ -26,10 +26,10 @@ class Copied:
         self._original_of: dict[Operation, Operation] = dict(ops)
 
     def in_function(self, matches: Iterable[Match], forms: Forms) -> list[Match]:
-        """Matches of the copy as matches of the original in its new form."""
-        made = forms.of(self.original)
-        found: list[Match] = []
+        """Return matches of the copy as matches of the original in its new form."""
+        rewritten = forms.of(self.original)
+        mapped: list[Match] = []
         for match in matches:
-            ops = tuple(op for old in match.ops for op in made[self._original_of[old]])
-            found.append(replace(match, ops=ops, inputs=inputs_of(ops), rewritten=match.ops))
-        return found
+            ops = tuple(op for old in match.ops for op in rewritten[self._original_of[old]])
+            mapped.append(replace(match, ops=ops, inputs=inputs_of(ops), rewritten=match.ops))
+        return mapped

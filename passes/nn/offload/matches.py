@@ -12,17 +12,17 @@ from ....dialects import nn
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Match:
-    """nn operations that an accelerator can compute together, exactly as nn says.
+    """nn operations that an accelerator can compute together, exactly as nn defines them.
 
-    An accelerator may derive a class of its own, with what it needs to write the graph.
+    An accelerator may derive a class with the data that it needs to write the graph.
     """
 
     ops: tuple[Operation, ...]
-    """In program order; the last gives the result, and only the match reads the others."""
+    """In program order; the last produces the result, and only the match reads the others."""
     inputs: tuple[SSAValue, ...]
     """The nn values that it reads, without constants."""
     note: str
-    """The accelerator's commands for it, for people."""
+    """The accelerator's commands for the match, for display."""
     is_opaque: bool = False
     """Whether it reads and writes opaque tensors, which are copied where a graph ends."""
     is_view: bool = False
@@ -32,17 +32,19 @@ class Match:
     is_alone: bool = False
     """Whether it must be the only match of its graph."""
     rewritten: tuple[Operation, ...] = ()
-    """The operations that `ops` stand for, where our kernels compute them in another form; both
-    read the same inputs in the same order."""
+    """The model's operations, if OpenCL kernels compute them in another form, `ops`.
+
+    Both read the same inputs in the same order.
+    """
 
     @property
     def result(self) -> SSAValue:
-        """The nn value that it computes."""
+        """Return the nn value that the match computes."""
         return self.ops[-1].results[0]
 
     @property
     def model(self) -> tuple[Operation, ...]:
-        """The operations from which the graph is written: the model's."""
+        """Return the model's operations, from which the graph is written."""
         return self.rewritten or self.ops
 
 
@@ -51,13 +53,13 @@ class Matches:
     """The parts of a function that an accelerator can compute."""
 
     legal: Sequence[Match] = field(default_factory=list[Match])
-    """In program order; no operation is in two."""
+    """In program order, without overlaps."""
     reasons: dict[Operation, str] = field(default_factory=dict[Operation, str])
     """One sentence for each other operation, except constants and `func.return`."""
 
 
 def inputs_of(ops: Sequence[Operation]) -> tuple[SSAValue, ...]:
-    """The values that operations read from outside, without constants, in order of first use."""
+    """Return the values that `ops` read from outside, without constants, by first use."""
     inside = {value for op in ops for value in op.results}
     return tuple(
         dict.fromkeys(

@@ -1,4 +1,4 @@
-"""The parts of kernels that an accelerator can compute instead: whole ones, or their beginning."""
+"""The parts of kernels that an accelerator can compute: whole kernels or their first operations."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .matches import Match
 
 @dataclass
 class Offers:
-    """An accelerator's offers for `works`, and what copies of operands and results cost."""
+    """An accelerator's offers for `works`, with the costs of copying operands and results."""
 
     accelerator: Accelerator
     target: cl.Target
@@ -29,9 +29,9 @@ class Offers:
     parts: dict[SSAValue, Offer] = field(default_factory=dict[SSAValue, Offer])
     """Offers for the first operations of kernels that the accelerator cannot compute whole."""
     imports: dict[SSAValue, float] = field(default_factory=dict[SSAValue, float])
-    """The microseconds of a copy from a plain buffer to an opaque tensor."""
+    """Microseconds to copy a value from a plain buffer to an opaque tensor."""
     exports: dict[SSAValue, float] = field(default_factory=dict[SSAValue, float])
-    """The microseconds of a copy from an opaque tensor to a plain buffer."""
+    """Microseconds to copy a value from an opaque tensor to a plain buffer."""
 
     def __post_init__(self) -> None:
         self.match_of = {op: match for match in self.legal for op in match.ops}
@@ -44,7 +44,7 @@ class Offers:
         self._price_copies()
 
     def _offer(self, ops: Sequence[Operation], result: SSAValue) -> Offer:
-        """The offer for all of `ops`; the time of a match counts at its last operation."""
+        """Return the offer for all of `ops`; the time of a match counts at its last operation."""
         inside = set(ops)
         time = 0.0
         opaque: set[SSAValue] = set()
@@ -66,15 +66,18 @@ class Offers:
         )
 
     def _shares(self, work: Work) -> bool:
-        """Whether a kernel has a match in common with others: all have the same writer for it,
-        which need not suit the rest of this kernel.
+        """Return whether a kernel shares a match with other kernels.
+
+        All of them then have the same writer for the match, which may not suit the rest of this
+        kernel.
         """
         inside = set(work.ops)
         return any(not inside.issuperset(self.match_of[op].ops) for op in work.ops)
 
     def _first_part(self, work: Work) -> Offer | None:
-        """The offer for as many first operations of a kernel as leave it one value to read, and
-        work to do.
+        """Return the offer for the longest beginning of a kernel that leaves it one value to read.
+
+        The kernel must keep some operations.
         """
         inside = set(work.ops)
         part: list[Match] = []
@@ -84,11 +87,11 @@ class Offers:
             if match is None or op is not match.ops[-1]:
                 continue
             # Other kernels may compute the first operations of a match.
-            own = inside.intersection(match.ops)
-            before = {v.owner for o in own for v in o.operands} & inside
-            if before <= done | own:
+            members = inside.intersection(match.ops)
+            before = {v.owner for o in members for v in o.operands} & inside
+            if before <= done | members:
                 part.append(match)
-                done |= own
+                done |= members
         while part:
             taken = {op for match in part for op in match.ops}
             ops = [op for op in work.ops if op in taken]
@@ -104,12 +107,12 @@ class Offers:
         return value is not match.result or match.is_opaque
 
     def copy(self, value: SSAValue) -> float:
-        """The microseconds of a copy of a value into another layout."""
+        """Return the microseconds to copy a value into another layout."""
         size = bytes_of(nn.tensor_type(value), None)
         return self.accelerator.copy_microseconds(size, self.target)
 
     def time(self, match: Match) -> float:
-        """The microseconds of a match."""
+        """Return the microseconds of a match."""
         return self.accelerator.microseconds(match, self.target)
 
     def _price_copies(self) -> None:
@@ -117,7 +120,7 @@ class Offers:
             for value in (*offer.opaque_reads, offer.result):
                 self.imports[value] = self.exports[value] = self.copy(value)
         for match in self.legal:
-            # A value inside of a match has no tensor to copy, and some commands read no copies.
+            # A value inside of a match has no tensor to copy, and some commands accept no copies.
             inner = self.imports.keys() & _inner(match)
             self.exports |= dict.fromkeys(inner, FORBIDDEN)
             self.imports |= dict.fromkeys(inner, FORBIDDEN)
@@ -127,12 +130,12 @@ class Offers:
 
 
 def _inner(match: Match) -> set[SSAValue]:
-    """The values that operations of a match pass to each other."""
+    """Return the values that operations of a match pass to each other."""
     return {op.results[0] for op in match.ops[:-1]}
 
 
 def _crossing(ops: Sequence[Operation]) -> list[SSAValue]:
-    """The results of `ops` that other operations read."""
+    """Return the results of `ops` that other operations read."""
     inside = set(ops)
     return [
         value

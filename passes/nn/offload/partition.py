@@ -1,4 +1,4 @@
-"""Partitions one function into graphs of an accelerator and remaining operations."""
+"""Partition of a function into graphs of an accelerator and remaining operations."""
 
 from __future__ import annotations
 
@@ -26,30 +26,30 @@ class NodePlacement:
     name: str
     """The name of the model's node."""
     operation: str
-    """`conv`, `pool max`."""
+    """The operation and its kind, such as `conv` or `pool max`."""
     graph: str = ""
-    """The graph that computes it; empty if none does."""
+    """The graph that computes it; "" if none does."""
     note: str = ""
     """The commands that compute it, or the reason why none does."""
     is_view: bool = False
-    """Whether it is a reshape outside of graphs, which takes no time anywhere."""
+    """Whether it is a reshape outside of graphs, which takes no time."""
 
 
 @dataclass(frozen=True)
 class Partition:
-    """The graphs of a function, and the placement of its operations."""
+    """The graphs of a function and the placement of its operations."""
 
     nodes: tuple[NodePlacement, ...]
     graphs: tuple[OffloadGraphOp, ...]
 
     @property
     def offloaded(self) -> int:
-        """The number of operations in graphs."""
+        """Return the number of operations in graphs."""
         return sum(bool(node.graph) for node in self.nodes)
 
     @property
     def copies(self) -> int:
-        """The number of commands that only change layouts."""
+        """Return the number of commands that only change layouts."""
         return sum(graph.copies for graph in self.graphs)
 
 
@@ -63,7 +63,8 @@ def partition(
 ) -> Partition:
     """Move all operations of a function that an accelerator can compute to graphs of its module.
 
-    Constants that it takes in another order are added to `weights`, the module's store.
+    Constants that the accelerator needs in another order are added to `weights`, the module's
+    store.
     """
     accelerator.prepare(function)
     matches = accelerator.find_matches(function, target, weights)
@@ -91,7 +92,7 @@ def write_graphs(
     """Move the regions of a function to graphs of its module.
 
     `model` is the function in which the matches of the regions were found; its operations are the
-    nodes of the result, and `reasons` say why they are in no graph.
+    nodes of the result. `reasons` explain why operations are in no graph.
     """
     names = _free_names(module, accelerator.name, len(regions))
     nodes = tuple(_nodes(model, regions, names, reasons))
@@ -141,5 +142,5 @@ def _nodes(
 
 
 def operation_text(op: Operation) -> str:
-    """An operation's name without its dialect, and its kind."""
+    """Return an operation's name without its dialect, followed by its kind."""
     return f"{op_name(op).removeprefix('nn.')} {kind_of(op)}".rstrip()

@@ -1,4 +1,4 @@
-"""Grows legal matches into regions, each of which becomes one graph and one call."""
+"""Growth of legal matches into regions, each of which becomes one graph and one call."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ class Region:
     inputs: tuple[SSAValue, ...]
     """The nn values that it reads from outside, without constants, in order of first use."""
     outputs: tuple[SSAValue, ...]
-    """The nn values that it computes for others."""
+    """The nn values that operations outside read."""
 
 
 @dataclass
@@ -50,7 +50,7 @@ class _Cluster:
 
 
 class _Clusters:
-    """The function as a graph of units: each match is one, and each other operation."""
+    """The function as a graph of units; each match is one, and so is each other operation."""
 
     def __init__(
         self, function: func.FuncOp, matches: Sequence[Match], most_tensors: int | None
@@ -88,6 +88,7 @@ class _Clusters:
                 self.clusters[j].after |= 1 << i
 
     def _edges(self, ops: Sequence[Operation]) -> Iterator[tuple[int, int]]:
+        """Yield the dependences between units, including the order of operations with effects."""
         impure: Operation | None = None
         for op in ops:
             sink = self.unit_of[op]
@@ -102,7 +103,7 @@ class _Clusters:
                 impure = op
 
     def cluster(self, unit: int) -> _Cluster:
-        """The current cluster of a unit."""
+        """Return the current cluster of a unit."""
         return self.clusters[self.home[unit]]
 
     def join(self, a: int, b: int) -> bool:
@@ -143,15 +144,15 @@ def form_regions(
     producer_reason: str = "",
     most_tensors: int | None = None,
 ) -> list[Region]:
-    """The regions of `matches`, in program order of their first operations.
+    """Return the regions of `matches`, in program order of their first operations.
 
-    Regions are convex: no path leaves one and enters it again, so that with calls in their places
-    the function has no cycle. They are maximal: no two that touch could be one. Since matches that
-    touch share a tensor, a region has one element type.
+    Regions are convex: no path leaves one and enters it again, so that the function has no cycle
+    once calls replace them. They are maximal: no two adjacent regions could be one. Adjacent
+    matches share a tensor, so a region has one element type.
 
-    A region has at least `minimum` matches that are more than views. `reasons` get a sentence for
-    each operation of a match that is in no region; `producer_reason` is that of matches that need
-    their producer there. No region takes and returns more than `most_tensors`, if that is given.
+    A region has at least `minimum` matches other than views. `reasons` receives a sentence for each
+    operation of a match that is in no region; `producer_reason` is used for matches that lack their
+    producer. If `most_tensors` is given, no region takes and returns more tensors in total.
     """
     reasons = {} if reasons is None else reasons
     remaining = list(matches)
@@ -172,7 +173,7 @@ def form_regions(
         if computing >= max(1, minimum) and region.outputs:
             regions.append(region)
             continue
-        text = f"a graph of {computing} operations is less than the minimum of {minimum}"
+        text = f"a graph of {computing} operations is smaller than the minimum of {minimum}"
         text = text if region.outputs else "nothing reads what it computes"
         for match in group:
             reasons |= dict.fromkeys(match.model, BORDER_VIEW if match.is_view else text)
@@ -185,7 +186,7 @@ def form_regions(
 def _grow(
     function: func.FuncOp, matches: Sequence[Match], most_tensors: int | None
 ) -> list[list[Match]]:
-    """Join matches that touch, in program order, until no more can be joined."""
+    """Join adjacent matches, in program order, until no more can be joined."""
     clusters = _Clusters(function, matches, most_tensors)
     pairs = list(_touching(matches, clusters.unit_of))
     while True:
@@ -195,14 +196,15 @@ def _grow(
         if len(set(clusters.home)) == before:
             break
     order = {op: i for i, op in enumerate(function.body.block.ops)}
-    found = [clusters.clusters[i].matches for i in sorted(set(clusters.home))]
-    groups = [sorted(group, key=lambda match: order[match.ops[-1]]) for group in found if group]
+    grown = [clusters.clusters[i].matches for i in sorted(set(clusters.home))]
+    groups = [sorted(group, key=lambda match: order[match.ops[-1]]) for group in grown if group]
     return sorted(groups, key=lambda group: order[group[0].ops[0]])
 
 
 def _touching(matches: Sequence[Match], unit_of: dict[Operation, int]) -> Iterator[tuple[int, int]]:
-    """Pairs of units where one reads the other, or both read the same value, which one graph would
-    copy once.
+    """Yield pairs of units where one reads the other, or both read the same value.
+
+    One graph would copy a shared input once.
     """
     home = {op: unit_of[op] for match in matches for op in match.ops}
     readers: dict[SSAValue, int] = {}
@@ -218,7 +220,7 @@ def _touching(matches: Sequence[Match], unit_of: dict[Operation, int]) -> Iterat
 
 
 def _without_border_views(group: Sequence[Match], reasons: dict[Operation, str]) -> list[Match]:
-    """The group without reshapes at its border, which are views outside and commands inside."""
+    """Return the group without reshapes at its border: views outside, but commands inside."""
     kept = list(group)
     while True:
         inside = {op for match in kept for op in match.ops}
@@ -231,13 +233,14 @@ def _without_border_views(group: Sequence[Match], reasons: dict[Operation, str])
 
 
 def _is_at_border(match: Match, inside: set[Operation]) -> bool:
+    """Return whether a match lacks a producer or a reader inside of the group."""
     reads = any(value.owner in inside for value in match.inputs)
     read = any(use.operation in inside for use in match.result.uses)
     return not (reads and read)
 
 
 def _is_orphan(match: Match, group: Sequence[Match]) -> bool:
-    """Whether a match needs a producer in its region and has none."""
+    """Return whether a match needs a producer in its region and has none."""
     if not match.needs_producer:
         return False
     return not any(value is other.result for value in match.inputs for other in group)
@@ -257,7 +260,7 @@ def _region(group: Sequence[Match]) -> Region:
 
 
 def _border(group: Sequence[Match]) -> int:
-    """The tensors that a group takes and returns."""
+    """Return the number of tensors that a group takes and returns."""
     region = _region(group)
     return len(region.inputs) + len(region.outputs)
 

@@ -1,4 +1,4 @@
-"""A table that shows people the partition of a function."""
+"""The table of a function's partition."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .partition import Partition
 
 
 def partition_table(title: str, function: str, partition: Partition) -> ExplainedTable:
-    """Each operation with its graph and command, or the reason why it has none, and a sum."""
+    """Return a row per operation, with its graph and command or the reason for none, and totals."""
     rows = [[n.name, n.operation, n.graph or "-", n.note] for n in partition.nodes]
     return ExplainedTable(
         Choice.PARTITION,
@@ -19,7 +19,7 @@ def partition_table(title: str, function: str, partition: Partition) -> Explaine
 
 
 def summary(partition: Partition) -> str:
-    """`57 of 58 operations in 1 graph, with 2 copies between layouts`."""
+    """Return a sentence such as `57 of 58 operations in 1 graph, with 2 copies between layouts`."""
     graphs, copies = len(partition.graphs), partition.copies
     return (
         f"{partition.offloaded} of {len(partition.nodes)} operations in {graphs} "

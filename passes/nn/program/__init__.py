@@ -1,1 +1,1 @@
-"""From a function of regions to a queue program, for `nn-to-cl`."""
+"""The lowering of a function of regions to a queue program, for `nn-to-cl`."""

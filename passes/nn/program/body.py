@@ -1,4 +1,4 @@
-"""The commands of a queue program, one nn operation after the other."""
+"""The commands of a queue program, made from one nn operation after the other."""
 
 from __future__ import annotations
 
@@ -31,11 +31,11 @@ class ModuleContext:
     target: cl.Target
     kernels: KernelTable
     graphs: dict[str, OffloadGraphOp]
-    """The graphs of accelerators that nothing calls yet."""
+    """The graphs of accelerators that no call uses yet."""
     budget: MemoryBudget | None = None
 
     def graph(self, call: OffloadCallOp) -> OffloadGraphOp:
-        """The graph of a call; a graph has its tensors once, so it serves only one call."""
+        """Return the graph of a call; its tensors exist once, so it can serve only one call."""
         graph = self.graphs.pop(call.graph_name, None)
         if graph is None:
             raise CloptError(
@@ -46,9 +46,9 @@ class ModuleContext:
 
 
 class ProgramBody:
-    """Fills the body of a program with the commands of a function.
+    """The body of a program while it is filled with the commands of a function.
 
-    Each value of the function has its buffer in `buffers` once it is needed.
+    `buffers` maps each value of the function to its buffer, once it is needed.
     """
 
     def __init__(self, module: ModuleContext, function: func.FuncOp, program: cl.ProgramOp):
@@ -129,12 +129,13 @@ class ProgramBody:
             self.block.add_op(op)
 
     def _memory(self, value: SSAValue) -> SSAValue:
-        """The buffer of a value; that of a result is made at the first need of any part of it."""
+        """Return the buffer of a value, allocated when any part of it is first needed."""
         if value not in self.buffers:
-            self.buffers[value] = self._home(value)
+            self.buffers[value] = self._assigned(value)
         return self.buffers[value]
 
-    def _home(self, value: SSAValue) -> SSAValue:
+    def _assigned(self, value: SSAValue) -> SSAValue:
+        """Return the buffer to which the assignment maps a value: an output, a part or its own."""
         if (param := self.assignment.outputs.get(value)) is not None:
             return self._view(param, value)
         if (part := self.assignment.parts.get(value)) is not None:
@@ -142,14 +143,14 @@ class ProgramBody:
         return self._add(cl.AllocOp(_buffer_type(value)), value)
 
     def _part(self, buffer: SSAValue, value: SSAValue, offset: int) -> SSAValue:
-        """A view of the bytes of `buffer` from `offset` on as the buffer of a value."""
+        """Return the bytes of `buffer` from `offset` on as the buffer of a value."""
         type_ = _buffer_type(value)
         if byte_count(type_) == byte_count(buffer.type):
             return self._view(buffer, value)
         return self._add(cl.ViewOp(buffer, type_, offset), value)
 
     def _copy_parts(self, fused: nn.FusedOp) -> None:
-        """The rest of a concatenation: copies of the operands that lie elsewhere."""
+        """Append the copies of a concatenation's operands that lie elsewhere."""
         (result,) = fused.outputs
         for value, offset in self.assignment.copied(fused):
             place = self._part(self.buffers[result], value, offset)
@@ -163,8 +164,8 @@ class ProgramBody:
             if param not in written:
                 if nn.layout_of(value) is not None:
                     raise CloptError(
-                        "an output that is an image is an input or another output, too, and no "
-                        "command copies to an image of unknown channels; let it be a buffer."
+                        "an output image is also an input or another output, and no command "
+                        "copies to an image of unknown channel order; make the output a buffer."
                     )
                 source = self._view(self.buffers[value], value)
                 self.block.add_op(cl.EnqueueCopyOp(source, param))
@@ -178,7 +179,7 @@ class ProgramBody:
 
 
 def returned_values(function: func.FuncOp) -> Sequence[SSAValue]:
-    """The results of a function."""
+    """Return the results of a function."""
     end = function.body.block.last_op
     return [] if end is None else list(end.operands)
 

@@ -1,4 +1,4 @@
-"""A call of an accelerator's graph as commands of a queue program."""
+"""The commands of a queue program for a call of an accelerator's graph."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ from ....dialects.offload import OffloadCallOp, OffloadGraphOp
 def call_commands(
     call: OffloadCallOp, graph: OffloadGraphOp, memory_of: Callable[[SSAValue], SSAValue]
 ) -> Iterator[Operation]:
-    """The commands of `graph`, each after the allocations of its results and scratch.
+    """Yield the commands of `graph`, each after the allocations of its results and scratch.
 
-    Nothing is copied at the boundary: the graph's arguments and results lie in the buffers of the
-    call's operands and results, which `memory_of` gives, or in views of them if shapes differ. The
-    graph's inner tensors get memory of their own.
+    Nothing is copied at the boundary: the graph's arguments and results use the buffers of the
+    call's operands and results, from `memory_of`, or views of them if shapes differ. The graph's
+    inner tensors get memory of their own.
     """
     memories: dict[SSAValue, SSAValue] = {}
     inside = (*graph.inputs, *graph.outputs)

@@ -1,4 +1,4 @@
-"""The constants of a program: as they are, or packed once into the layout that kernels read."""
+"""The constants of a program, unchanged or packed once into the layout that kernels read."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...packing import pack
 
 
 def plain_constant(op: nn.ConstantOp, weights: Weights) -> cl.ConstantOp | None:
-    """The constant of the program for one of nn; None where nobody reads it in the plain layout."""
+    """Return the program's constant for an nn constant; None if it has no plain reader."""
     readers = [use.operation for use in op.result.uses]
     if readers and all(isinstance(reader, nn.RelayoutOp) for reader in readers):
         return None
@@ -28,27 +28,27 @@ def plain_constant(op: nn.ConstantOp, weights: Weights) -> cl.ConstantOp | None:
 
 
 def packed_constant(op: nn.RelayoutOp, weights: Weights) -> cl.ConstantOp:
-    """The constant of the program for one of nn in another layout, added to `weights`."""
+    """Return the program's constant for an nn constant in another layout; add it to `weights`."""
     constant = source_constant(op)
     array = nn.attr_array(constant.value, nn.tensor_type(constant.result), weights)
     if array is None:
         raise CloptError(
-            f"{node_name(op)}: the weights of {op.x.type} are not in the store, and their "
-            "layout is made of them; pass the store that belongs to this module"
+            f"{node_name(op)}: the weights of {op.x.type} are not in the store, so they cannot be "
+            "packed into their layout; pass the store that belongs to this module"
         )
     key = weights.add(packed_array(array, nn.layout_of(op.result)), nn.hint_of(constant.result))
     return cl.ConstantOp(key, nn.buffer_type(nn.tensor_type(op.result)))
 
 
 def source_constant(op: nn.RelayoutOp) -> nn.ConstantOp:
-    """The constant that a relayout changes; `outline_relayouts` has left no other relayouts."""
+    """Return the constant of a relayout; `outline_relayouts` has left no other relayouts."""
     constant = nn.constant_of(op.result)
     assert constant is not None, "a relayout of anything else has become a region"
     return constant
 
 
 def packed_array(array: nn.Array, layout: nn.LayoutAttr | None) -> nn.Array:
-    """The array in a layout's order: blocked axes taken apart, tails zero."""
+    """Return the array in a layout's order: blocked axes split, tails zero."""
     if layout is None:
         return array
     dims = [AffineExpr.dimension(axis) for axis in range(array.ndim)]

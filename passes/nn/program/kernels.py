@@ -1,4 +1,4 @@
-"""The regions of a program as kernels of their own, which equal regions share."""
+"""The kernels of a module's regions, which equal regions share."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ from ..structure import structure
 from .layouts import copy_comment
 
 _MOST_NODES = 4
-"""The most node names in a kernel's comment."""
+"""Most node names in a kernel's comment."""
 
 
 class KernelTable:
-    """The kernels of a module: one for each region that is not equal to one before it."""
+    """The kernels of a module: one for each distinct region."""
 
     def __init__(self, taken: Container[str] = ()) -> None:
-        """`taken` are the names that other symbols of the module have."""
+        """Create an empty table; `taken` are the names of other symbols of the module."""
         self._taken = taken
         self._kernels: dict[tuple[object, ...], _Shared] = {}
 
     def name_of(self, fused: nn.FusedOp) -> str:
-        """The name of the kernel that computes a region."""
+        """Return the name of the kernel that computes a region."""
         key = _key(fused)
         shared = self._kernels.get(key)
         if shared is None:
@@ -39,17 +39,17 @@ class KernelTable:
         return shared.name
 
     def outline(self) -> list[nn.KernelOp]:
-        """The kernels in the order of their first launches; takes the bodies of their regions."""
+        """Return the kernels by first launch, moving the bodies out of their regions."""
         return [shared.outline() for shared in self._kernels.values()]
 
 
 @dataclass
 class _Shared:
-    """A kernel, and the nodes of its regions."""
+    """A kernel and the nodes of its regions."""
 
     name: str
     first: nn.FusedOp
-    """The first of its regions, which becomes its body."""
+    """The first of its regions, whose body it takes."""
     nodes: list[str]
     launches: int = 0
 
@@ -72,9 +72,10 @@ class _Shared:
 
 
 def kernel_stem(fused: nn.FusedOp) -> str:
-    """A short name for a kernel: that of the operation that dominates it.
+    """Return a short name for a kernel, from the operation that dominates it.
 
-    It is the one that starts a kernel, else the last that moves elements, else the first function.
+    This is the operation that starts a kernel, else the last that moves elements, else the first
+    function.
     """
     stem = ""
     for op in filter(_computes, fused.body.block.ops):
@@ -87,14 +88,14 @@ def kernel_stem(fused: nn.FusedOp) -> str:
 
 
 def _key(fused: nn.FusedOp) -> tuple[object, ...]:
-    """A key that two regions share exactly when one kernel serves both."""
+    """Return a key that is equal for two regions exactly if one kernel serves both."""
     rows, _ = structure(fused.body.block.args, fused.body.block.ops)
     inputs = tuple((value.type, nn.constant_of(value) is not None) for value in fused.inputs)
     return rows, inputs, tuple(value.type for value in fused.outputs)
 
 
 def _node_names(fused: nn.FusedOp) -> list[str]:
-    """The names of a region's nodes for the kernel's comment."""
+    """Return the names of a region's nodes for the kernel's comment."""
     names = dict.fromkeys(node_name(op) for op in fused.body.block.ops if _computes(op))
     return list(names) or [copy_comment(fused)]
 

@@ -1,4 +1,4 @@
-"""Layout changes between kernels: at compile time for constants, else regions that copy."""
+"""Layout changes between kernels: at compile time for constants, else by regions that copy."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from ...locations import node_name
 
 
 def outline_relayouts(function: func.FuncOp) -> None:
-    """Replace each nn.relayout by a region that copies, except those of constants.
+    """Replace each nn.relayout of a computed value by a region that copies.
 
-    One that changes nothing is replaced by its operand.
+    A relayout that changes nothing is replaced by its operand.
     """
     for op in list(function.body.block.ops):
         if not isinstance(op, nn.RelayoutOp) or nn.constant_of(op.x) is not None:
@@ -39,7 +39,7 @@ def outline_relayouts(function: func.FuncOp) -> None:
 
 
 def copy_comment(fused: nn.FusedOp) -> str:
-    """The kind of a region that only copies, and the node that it serves."""
+    """Return the kind of a region that only copies, and the node that it serves."""
     layouts = [nn.layout_of(value) for value in (*fused.inputs, *fused.outputs)]
     before, after = (layout.blocks if layout is not None else () for layout in layouts)
     kind = "move" if before == after else "unpack" if not after else "pack"
@@ -48,10 +48,10 @@ def copy_comment(fused: nn.FusedOp) -> str:
 
 
 def is_packed_view(fused: nn.FusedOp) -> bool:
-    """Whether a region is a reshape of a packed buffer that leaves every byte where it is.
+    """Return whether a region is a reshape of a packed buffer that moves no bytes.
 
-    It is one if the packed axes stay axes, and merges and splits happen only around them, in
-    row-major order.
+    It is one if the packed axes stay axes, and axes merge and split only around them, in row-major
+    order.
     """
     ops = list(fused.body.block.ops)
     if len(ops) != 2 or not isinstance(reshape := ops[0], nn.ReshapeOp):
@@ -66,10 +66,10 @@ def is_packed_view(fused: nn.FusedOp) -> bool:
 
 
 def check_plain(op: Operation, values: Sequence[SSAValue]) -> None:
-    """Refuse layouts of values that are not operands or results of kernels."""
+    """Raise CloptError for values with layouts that are not operands or results of kernels."""
     for value in values:
         if nn.layout_of(value) is not None:
             raise CloptError(
-                f"{node_name(op)}: {op.name} takes plain tensors, but got {value.type}; bring it "
-                "into the plain layout with nn.relayout"
+                f"{node_name(op)}: {op.name} needs plain tensors, but got {value.type}; convert it "
+                "to the plain layout with nn.relayout"
             )

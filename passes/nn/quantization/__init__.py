@@ -1,1 +1,1 @@
-"""Which values of a float network become int8, and their scales."""
+"""Selection of the values of a float network that become int8, and of their scales."""

@@ -1,4 +1,4 @@
-"""Distributions of the values of a network, and the range of int8 for each."""
+"""Histograms of the values of a network, and the int8 range chosen from each."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ....dialects.nn import Array
 
 BINS = 2048
 LEVELS = 128
-"""The magnitudes of int8."""
+"""The number of magnitudes of int8."""
 
 PERCENTILE = 0.99999
-"""The share of a value's elements that `percentile` keeps in range."""
+"""The share of a value's elements that the method `percentile` keeps in range."""
 
 
 class Histogram:
-    """Counts of magnitudes in bins up to a power of two, which doubles as larger ones come.
+    """Counts of magnitudes in bins up to a power of two, which doubles for larger magnitudes.
 
-    Zeros do not count: they are exact in any range. Whatever the order of the arrays, the counts
-    are the same.
+    Zeros do not count, since they are exact in any range. The counts do not depend on the order of
+    the arrays.
     """
 
     def __init__(self) -> None:
@@ -50,7 +50,7 @@ class Histogram:
 
 
 def _percentile(histogram: Histogram) -> float:
-    """The magnitude that only a few elements in a hundred thousand exceed."""
+    """Return the magnitude that one element in a hundred thousand exceeds."""
     total = histogram.counts.sum()
     if not total or not math.isfinite(histogram.largest):
         return histogram.largest
@@ -59,10 +59,11 @@ def _percentile(histogram: Histogram) -> float:
 
 
 def _least_divergence(histogram: Histogram) -> float:
-    """The range at which int8 tells most about the distribution (Kullback-Leibler).
+    """Return the range that minimises the Kullback-Leibler divergence of int8.
 
-    It is a power of two, or all. Among finer candidates the divergence prefers small ranges, since
-    it does not know how far away the clipped elements are: on the digits that doubles the error.
+    It is a power of two, or the largest magnitude. Among finer candidates the divergence prefers
+    small ranges, since it ignores how far away the clipped elements are: on the digits that doubles
+    the error.
     """
     if not histogram.counts.sum() or not math.isfinite(histogram.largest):
         return histogram.largest
@@ -72,14 +73,17 @@ def _least_divergence(histogram: Histogram) -> float:
 
 
 def _divergence(counts: Array, size: int) -> float:
-    """That of the distribution from itself in LEVELS steps over the first bins, clipped there."""
+    """Return the divergence between a distribution and its quantisation to LEVELS steps.
+
+    The steps cover the first `size` bins; larger magnitudes are clipped into the last one.
+    """
     true = counts.astype(np.float64)
     kept = true[:size].reshape(LEVELS, -1)
     filled = kept > 0
     spread = np.where(filled, kept.sum(1, keepdims=True) / np.maximum(filled.sum(1)[:, None], 1), 0)
     reference = kept.copy()
     reference[-1, -1] += true[size:].sum()
-    # A bin that only clipping fills has no share in the steps: it costs as if it had one element.
+    # A bin filled only by clipping is empty after quantisation: count one element there instead.
     p, q = reference.reshape(-1), np.maximum(spread.reshape(-1), 1.0)
     p, q = p / p.sum(), q / q.sum()
     used = p > 0
@@ -91,4 +95,4 @@ RANGES: dict[str, Callable[[Histogram], float]] = {
     "percentile": _percentile,
     "kl": _least_divergence,
 }
-"""By the method of calibration, the greatest magnitude that int8 shall reach."""
+"""The largest magnitude that int8 represents, by method of calibration."""

@@ -1,7 +1,7 @@
-"""The values of a float network that become int8.
+"""Selection of the values of a float network that become int8.
 
-Products with constants read int8, and so does what lies between products: residual sums, averages
-and what only moves elements. Values that no product needs stay float.
+Products with constants read int8, and so do operations between products: residual sums, averages
+and data movement. Values that no product needs stay float.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ BOUNDS = (UnaryKind.RELU, UnaryKind.LEAKY_RELU)
 
 
 def is_constant(value: SSAValue) -> bool:
-    """Whether a value is a constant of the network."""
+    """Return whether a value is a constant of the network."""
     return isinstance(value.owner, nn.ConstantOp)
 
 
 def is_product(op: Operation) -> bool:
-    """Whether an operation multiplies a value by constant weights and adds up."""
+    """Return whether `op` multiplies a value by constant weights and accumulates."""
     match op:
         case nn.ConvolutionOp():
             return _is_f32(op) and not is_constant(op.x) and is_constant(op.w)
@@ -37,7 +37,7 @@ def is_product(op: Operation) -> bool:
 
 
 def moves_integers(op: Operation) -> bool:
-    """Whether an operation gives elements of its operands, or the greatest of some, as they are."""
+    """Return whether `op` only moves elements of its operands, or selects the largest of some."""
     if not isinstance(op, nn.NNOp) or any(map(is_constant, op.operands)):
         return False
     match op:
@@ -52,7 +52,7 @@ def moves_integers(op: Operation) -> bool:
 
 
 def averages(op: Operation) -> bool:
-    """Whether an operation gives means of its operand's elements."""
+    """Return whether `op` computes means of its operand's elements."""
     match op:
         case nn.PoolOp():
             return op.kind.data is PoolKind.AVERAGE
@@ -63,13 +63,13 @@ def averages(op: Operation) -> bool:
 
 
 def adds_values(op: Operation) -> bool:
-    """Whether an operation adds two values, neither of which is a constant."""
+    """Return whether `op` adds two computed values."""
     is_sum = isinstance(op, nn.BinaryOp) and op.kind.data is BinaryKind.ADD
     return is_sum and not any(map(is_constant, op.operands))
 
 
 def _bounds(op: Operation) -> bool:
-    """Whether an operation bounds its operand, or adds a bias."""
+    """Return whether `op` bounds its operand or adds a bias."""
     match op:
         case nn.ClipOp():
             return True
@@ -92,7 +92,7 @@ class QuantizationPlan:
     readers: dict[Operation, tuple[int, ...]] = field(
         default_factory=dict[Operation, tuple[int, ...]]
     )
-    """The operations with the positions of the operands that they read as int8."""
+    """The operations, with the positions of the operands that they read as int8."""
     sites: list[SSAValue] = field(default_factory=list[SSAValue])
     """The values that are rounded, in the order of the network."""
     moved: list[SSAValue] = field(default_factory=list[SSAValue])
@@ -100,7 +100,7 @@ class QuantizationPlan:
     _parent: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
 
     def root(self, value: SSAValue) -> SSAValue:
-        """The representative of the values that share one scale."""
+        """Return the representative of the values that share one scale."""
         while value in self._parent:
             value = self._parent[value]
         return value
@@ -114,7 +114,7 @@ class QuantizationPlan:
 
 @dataclass
 class _Planning:
-    """Follows values to the products that read them, and back to those that make them."""
+    """Search for the operations between products, backwards and forwards."""
 
     plan: QuantizationPlan
     _leads: dict[Operation, bool] = field(default_factory=dict[Operation, bool])
@@ -122,8 +122,9 @@ class _Planning:
     _wanted: set[SSAValue] = field(default_factory=set[SSAValue])
 
     def run(self, function: func.FuncOp) -> None:
+        """Fill the plan for a function."""
         ops = list(function.body.block.ops)
-        # Against and along the order of the network, so that no question goes far.
+        # One pass against and one along the order of the network visit each operation once.
         for op in reversed(ops):
             self._leads[op] = any(self._leads_on(user) for user in _users(op))
         for op in ops:
@@ -150,7 +151,7 @@ class _Planning:
         return all(isinstance(owner, Operation) and self._comes[owner] for owner in owners)
 
     def _want(self, value: SSAValue) -> None:
-        """Give an int8 form to a value, and to those whose elements it consists of."""
+        """Give an int8 form to a value, and to the values whose elements it consists of."""
         pending = [value]
         while pending:
             value = pending.pop()
@@ -168,9 +169,9 @@ class _Planning:
 
 
 def _is_step(op: Operation) -> bool:
-    """Whether int8 may stay int8 across an operation."""
-    is_known = moves_integers(op) or averages(op) or adds_values(op) or _bounds(op)
-    return is_known and isinstance(op, nn.NNOp) and _is_f32(op)
+    """Return whether int8 may stay int8 across an operation."""
+    keeps_steps = moves_integers(op) or averages(op) or adds_values(op) or _bounds(op)
+    return keeps_steps and isinstance(op, nn.NNOp) and _is_f32(op)
 
 
 def _users(op: Operation) -> set[Operation]:
@@ -178,14 +179,14 @@ def _users(op: Operation) -> set[Operation]:
 
 
 def plan_of(function: func.FuncOp) -> QuantizationPlan:
-    """The plan for one simplified float network."""
+    """Return the plan for one simplified float network."""
     plan = QuantizationPlan()
     _Planning(plan).run(function)
     return plan
 
 
 def site_names(function: func.FuncOp, plan: QuantizationPlan) -> list[str]:
-    """A name for each site: that of the input or the value, else of its node; each is unique."""
+    """Return a unique name for each site: its input or value name, else its node's name."""
     inputs = nn.parameter_names(function) if function.arg_attrs else []
     taken: dict[str, int] = {}
     names: list[str] = []

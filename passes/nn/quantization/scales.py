@@ -1,4 +1,4 @@
-"""Scales, of powers of two where those are needed, and constants in steps of them."""
+"""Scales, which may have to be powers of two, and conversion of constants to integers."""
 
 from __future__ import annotations
 
@@ -13,21 +13,21 @@ from ....dialects import nn
 from ....dialects.nn import Array
 
 LARGEST = 127
-"""Of a weight: int8 without -128, whose negative is none."""
+"""Largest magnitude of a weight: int8 without -128, which has no negative."""
 
 _ATTRIBUTE = "nn.ranges"
 _LIMIT = 100
-"""The exponents of ranges; products of two scales are normal floats then."""
+"""Bound on the exponents of ranges, so that products of two scales are normal floats."""
 
 
 def power_of_two(largest: float) -> float:
-    """The step of int8 for numbers up to `largest`: the power of two above it, over 128."""
+    """Return the int8 step for numbers up to `largest`: the next power of two over 128."""
     exponent = math.ceil(math.log2(largest)) if largest > 0 else 0
     return 2.0 ** (min(max(exponent, -_LIMIT // 2), _LIMIT // 2) - 7)
 
 
 def step_of(largest: float, shifts: bool) -> float:
-    """The step of int8 for numbers up to `largest`, as f32; with `shifts` a power of two."""
+    """Return the int8 step for numbers up to `largest`, as f32; with `shifts` a power of two."""
     if shifts or largest <= 0:
         return power_of_two(largest)
     bounded = min(max(largest, 2.0 ** (-_LIMIT // 2)), 2.0 ** (_LIMIT // 2))
@@ -37,16 +37,19 @@ def step_of(largest: float, shifts: bool) -> float:
 def steps_of(
     array: Array, scale: Array, limit: int, dtype: type[np.signedinteger[Any]]
 ) -> Array | None:
-    """An array in steps of a scale, halves up; None if one is more than a step beyond the limit."""
+    """Return an array in steps of a scale, rounding halves up.
+
+    Return None if an element exceeds the limit by more than one step.
+    """
     steps = np.floor(array.astype(np.float64) / scale + 0.5)
     clipped = np.clip(steps, -limit, limit)
     return clipped.astype(dtype) if np.abs(steps - clipped).max(initial=0) <= 1 else None
 
 
 def weight_scale(array: Array, kept: int | None, shifts: bool) -> Array:
-    """The step of a constant, or the steps along the axis that is kept, in a shape that broadcasts.
+    """Return the step of a constant, or its steps along the axis `kept`, as f32 (`step_of`).
 
-    A step is that of `step_of`, as f32.
+    The shape of the result broadcasts to the constant.
     """
     axes = tuple(axis for axis in range(array.ndim) if axis != kept)
     if kept is None:
@@ -58,7 +61,7 @@ def weight_scale(array: Array, kept: int | None, shifts: bool) -> Array:
 
 
 def ranges_of(function: func.FuncOp) -> dict[str, float] | None:
-    """The greatest absolute value of each site by its name; None if nobody measured them."""
+    """Return the largest magnitude of each site by name; None if they were not measured."""
     found = function.attributes.get(_ATTRIBUTE)
     if not isinstance(found, DictionaryAttr):
         return None
@@ -70,12 +73,12 @@ def ranges_of(function: func.FuncOp) -> dict[str, float] | None:
 
 
 def set_ranges(function: func.FuncOp, ranges: dict[str, float]) -> None:
-    """Note the ranges of a network's sites, for `nn-quantize`."""
+    """Record the ranges of a network's sites for `nn-quantize`."""
     function.attributes[_ATTRIBUTE] = DictionaryAttr(
         {name: FloatAttr(value, f64) for name, value in ranges.items()}
     )
 
 
 def clear_ranges(function: func.FuncOp) -> None:
-    """Drop the ranges, of which nothing is left to decide."""
+    """Remove the ranges, which are not needed after quantisation."""
     function.attributes.pop(_ATTRIBUTE, None)
