@@ -12,7 +12,7 @@ func.func @packed_reshape(%x: tensor<1x4xf32>) -> tensor<4xf32> {
 
 func.func @packed_relu(%x: tensor<1x4xf32>) -> tensor<1x4xf32> {
   %p = nn.relayout %x : tensor<1x4xf32> -> tensor<1x4xf32, #nn.layout<[1 by 4]>>
-  // expected-error@unknown {{nn.unary: nn.unary takes plain tensors}}
+  // expected-error@unknown {{nn.unary: nn.unary needs plain tensors}}
   %r = nn.unary relu %p : (tensor<1x4xf32, #nn.layout<[1 by 4]>>) -> tensor<1x4xf32>
   func.return %r : tensor<1x4xf32>
 }

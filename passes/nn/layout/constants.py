@@ -57,7 +57,7 @@ class ConstantLayouts:
         terms = shared_terms(op, self.lanes)
         term = next((term for term in terms if self._by_blocks(op, term)), None)
         is_packed = term is not None and self._packs_bytes(type_)
-        # On a GPU, texels of terms can have a tail only in a layout, so no tail may be needed.
+        # Without a layout, texels of terms (which CPUs do not use) cannot be padded either.
         is_filled = self.target.device.device_type == "cpu" or (
             term and term.extent % tir.QUAD == 0
         )

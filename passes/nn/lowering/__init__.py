@@ -79,18 +79,18 @@ LOWERINGS: dict[type[Operation], Lowering] = {
     nn.WinogradOutputOp: winograd.lower_winograd_output,
     nn.WinogradProductOp: winograd.lower_winograd_product,
 }
-"""Per operation, the function that defines the elements of its results (see `KernelBuilder`)."""
+"""The function that defines the results of each operation (see `KernelBuilder`)."""
 
 
 @dataclass(frozen=True)
 class LoweredBy(OpTrait):
-    """Gives an operation of another dialect its lowering; it stands among the class's traits."""
+    """A trait that gives an operation of another dialect its lowering."""
 
     lower: Lowering
 
 
 def lowering_of(op: Operation) -> Lowering | None:
-    """The lowering of an operation; None if it cannot be in a kernel."""
+    """Return the lowering of an operation; None if it cannot be in a kernel."""
     if (lower := LOWERINGS.get(type(op))) is not None:
         return lower
     trait = op.get_trait(LoweredBy)

@@ -1,7 +1,7 @@
-"""Lowering of attention: queries are the last dimension of whatever lies between its stages.
+"""Lowering of attention; queries are the last dimension of every intermediate tensor.
 
-Each stage writes a temporary, so that a schedule can keep the scores of a few queries near and
-reduce them over the keys without adding up lanes of a vector.
+Each stage writes a temporary, so that a schedule can keep the scores of a few queries in cache or
+local memory and reduce them over the keys without adding up the lanes of a vector.
 """
 
 from __future__ import annotations
@@ -18,11 +18,11 @@ from .kernel import Accumulator, KernelBuilder
 from .scalar import Scalar
 
 _FIRST = AffineExpr.constant(0)
-"""The index of the one element that an iteration of a stage computes."""
+"""The index of the only element that an iteration of a stage computes."""
 
 
 def lower_attention_scores(kernel: KernelBuilder, op: nn.AttentionScoresOp) -> None:
-    """`s[…, q, k] = sum over d of x[…, q, d] y[…, k, d]`, from a transposed copy of x."""
+    """Define `s[…, q, k] = sum over d of x[…, q, d] y[…, k, d]`, from a transposed copy of x."""
     *x_batch, queries, depth = nn.shape_of(op.queries)
     *y_batch, keys, _ = nn.shape_of(op.keys)
     *batch, _, _ = nn.shape_of(op.result)
@@ -65,8 +65,9 @@ def lower_attention_scores(kernel: KernelBuilder, op: nn.AttentionScoresOp) -> N
 
 
 def lower_attention(kernel: KernelBuilder, op: nn.AttentionOp) -> None:
-    """`y[…, q, n] = (sum over k of w[…, q, k] v[…, k, n]) / sum over k of w[…, q, k]`, where
-    w = `exp(s - max)`: no exponential overflows, and one quotient serves a query.
+    """Define `y[…, q, n] = (sum over k of w[…, q, k] v[…, k, n]) / sum over k of w[…, q, k]`.
+
+    w is `exp(s - max)`, so that no exponential overflows, and one division serves a whole query.
     """
     *s_batch, queries, keys = nn.shape_of(op.scores)
     *v_batch, _, columns = nn.shape_of(op.values)

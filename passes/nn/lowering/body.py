@@ -1,4 +1,4 @@
-"""The body of one `tir.block` while it is built: indices, loads, guards."""
+"""Construction of the body of one `tir.block`: indices, loads, guards."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ _T = TypeVar("_T")
 
 
 class Body:
-    """Appends scalar code to a block. `d0, d1, …` in an index are the block's iteration variables.
+    """Appends scalar code to a block; `d0, d1, …` in an index are the block's iteration variables.
 
     A loop may run over the tail of a packed axis: `extents` are the loops' extents with tails,
-    `shape` those without. Lowerings decide by `bounds`, which ignores tails, so that their code
-    does not depend on layouts; `Memory` guards the accesses that a tail would lead out of a buffer.
+    `shape` those without. Lowerings use `bounds`, which ignores tails, so that their code does not
+    depend on layouts. `TensorBuffer` guards accesses that a tail would move out of the buffer.
 
-    A value that was computed before is found again (`_known`), so that a producer inlined into
-    several consumers is computed once.
+    Computed values are remembered (`_known`), so that a producer inlined into several consumers is
+    computed once.
     """
 
     def __init__(
@@ -58,39 +58,39 @@ class Body:
 
     @property
     def is_conditional(self) -> bool:
-        """Whether code that is appended now runs under a condition."""
+        """Return whether code that is appended now runs under a condition."""
         return len(self._known) > 1
 
     def add(self, op: Operation) -> Operation:
-        """Append an operation."""
+        """Append an operation and return it."""
         self._block.add_op(op)
         return op
 
     def constant(self, value: Number, element_type: Attribute) -> Scalar:
-        """A number of the given element type."""
+        """Return a number of the given element type."""
         attr = constant_attr(value, element_type, self.half)
         ssa = self._once(("constant", attr), lambda: building.constant(attr))
         return Scalar(self, ssa, element_type)
 
     def simplify(self, index: Index) -> Index:
-        """The index, with divisions folded whose results follow from the extents."""
+        """Return the index, folding divisions whose results follow from the extents."""
         return simplify(index, self.extents)
 
     def bounds(self, index: Index) -> tuple[int | None, int | None]:
-        """The least and greatest value of the index, ignoring tails."""
+        """Return the least and greatest value of the index, ignoring tails."""
         return bounds(index, self._shape)
 
     def runs_over(self, index: Index) -> bool:
-        """Whether the index depends on a loop with a tail."""
+        """Return whether the index depends on a loop with a tail."""
         return any(self.extents[dim] != self._shape[dim] for dim in used_dims(index))
 
     def combined(self, kind: type[IRDLOperation], a: Scalar, b: Scalar | Number) -> Scalar:
-        """The result of an operation of `arith` or `math` on two numbers of one type."""
+        """Return the result of an operation of `arith` or `math` on two numbers of one type."""
         op = self.add(building.binary(kind, a.ssa, a.lift(b).ssa))
         return Scalar(self, op.results[0], a.element_type)
 
     def index_value(self, index: Index) -> SSAValue:
-        """The index as an SSA value."""
+        """Return the index as an SSA value."""
         index = self.simplify(index)
         match index:
             case AffineDimExpr():
@@ -111,7 +111,7 @@ class Body:
         return building.apply(operands, expr)
 
     def dynamic_index(self, value: Scalar, extent: int | None = None) -> Index:
-        """A computed integer as an index; `extent` promises that it lies in [0, extent)."""
+        """Return a computed integer as an index; `extent` promises that it is in [0, extent)."""
         ssa = self._once(("index_cast", value.ssa), lambda: arith.IndexCastOp(value.ssa, _INDEX))
         if ssa in self.dims:
             return AffineExpr.dimension(self.dims.index(ssa))
@@ -121,14 +121,14 @@ class Body:
         return AffineExpr.dimension(len(self.dims) - 1)
 
     def index_scalar(self, index: Index, element_type: Attribute) -> Scalar:
-        """An index as a number of an integer element type."""
+        """Return an index as a number of an integer element type."""
         ssa = self.index_value(index)
         type_ = compute_type(element_type)
         cast = self._once(("from_index", ssa, type_), lambda: arith.IndexCastOp(ssa, type_))
         return Scalar(self, cast, element_type)
 
     def load(self, buffer: SSAValue, index: Sequence[Index], element_type: Attribute) -> Scalar:
-        """An element of a buffer; a half is widened to the type in which this body computes."""
+        """Return an element of a buffer; a half is widened to this body's compute type."""
         indices = [self.index_value(i) for i in index]
         ssa = self._once(("load", buffer, *indices), lambda: building.load(buffer, indices))
         if ssa.type == f16 and self.half == f32:
@@ -142,7 +142,7 @@ class Body:
         held = cast("MemRefType[Attribute]", buffer.type).element_type
         if held == f16 and ssa.type != f16:
             wide = ssa.owner
-            # A half that is only moved goes back as it was loaded.
+            # A half that is only moved is stored without widening and rounding.
             if isinstance(wide, arith.ExtFOp):
                 ssa = wide.input
             else:
@@ -150,31 +150,31 @@ class Body:
         self.add(building.store(ssa, buffer, [self.index_value(i) for i in index]))
 
     def read(self, value: SSAValue, index: Sequence[Index]) -> Scalar:
-        """The element of an nn tensor at `index`: loaded, or computed in place by its producer."""
+        """Return the element of an nn tensor at `index`, loaded or computed by its producer."""
         return self.kernel.element(self, value, tuple(self.simplify(i) for i in index))
 
     def read_or(
         self, value: SSAValue, index: Sequence[Index], shape: Sequence[int], otherwise: Number
     ) -> Scalar:
-        """The element at `index`, or `otherwise` where the index is outside of the shape."""
+        """Return the element at `index`, or `otherwise` if the index is outside of the shape."""
         inside = self.inside(index, shape)
         if inside is None:
             return self.read(value, index)
         return self.where(inside, lambda: self.read(value, index), otherwise)
 
     def inside(self, index: Sequence[Index], shape: Sequence[int]) -> Scalar | None:
-        """Whether the index is within the shape, ignoring tails; None if it always is."""
+        """Return whether the index is within the shape, ignoring tails; None if it always is."""
         return self._within(index, shape, self._shape)
 
     def within(self, index: Sequence[Index], shape: Sequence[int]) -> Scalar | None:
-        """Whether the index is within the shape despite tails; None if it always is."""
+        """Return whether the index is within the shape despite tails; None if it always is."""
         if self.extents == self._shape:
             return None
         moved = [(i, size) for i, size in zip(index, shape, strict=True) if self.runs_over(i)]
         return self._within([i for i, _ in moved], [size for _, size in moved], self.extents)
 
     def within_memory(self, index: Sequence[Index], extents: Sequence[int]) -> Scalar | None:
-        """Whether memory of these extents has the index despite tails; None if it always has."""
+        """Return whether memory of these extents has the index despite tails; None if always."""
         return self.within(index, extents)
 
     def _within(
@@ -190,17 +190,17 @@ class Body:
         return condition
 
     def compare_index(self, index: Index, predicate: str, limit: int) -> Scalar:
-        """A comparison of an index with a number, by the predicates of `arith.cmpi`."""
+        """Return a comparison of an index with a number, by a predicate of `arith.cmpi`."""
         lhs = self.index_value(index)
         rhs = self.index_value(AffineExpr.constant(limit))
         ssa = self._once(("cmpi", predicate, lhs, rhs), lambda: arith.CmpiOp(lhs, rhs, predicate))
         return Scalar(self, ssa, i1)
 
     def clamp(self, index: Index, size: int) -> Index:
-        """The position below `size` that is nearest to the index."""
+        """Return the position in [0, size) nearest to the index."""
         if not any(_outside(self.bounds(index), size)):
             return index
-        # Clamped with tails, too: the new index promises that it lies in [0, size).
+        # Consider tails, too: the new index promises to be in [0, size).
         below, above = _outside(bounds(index, self.extents), size)
         position = self.index_scalar(index, i32)
         if below:
@@ -215,7 +215,7 @@ class Body:
         then: Callable[[], Scalar],
         otherwise: Number | Callable[[], Scalar],
     ) -> Scalar:
-        """`then()` if the condition holds, else a constant or `otherwise()`; one is evaluated."""
+        """Return `then()` if the condition holds, else `otherwise`; only one is evaluated."""
         with self._nested() as then_block:
             value = then()
             self.add(scf.YieldOp(value.ssa))
@@ -243,7 +243,7 @@ class Body:
         return self.remember(key, lambda: self.add(make()).results[0])
 
     def remember(self, key: object, make: Callable[[], _T]) -> _T:
-        """`make()`, or its earlier value for the same key if that is still visible."""
+        """Return `make()`, or its earlier value for the same key if that is still visible."""
         for scope in reversed(self._known):
             if key in scope:
                 return cast("_T", scope[key])
@@ -253,6 +253,6 @@ class Body:
 
 
 def _outside(limits: tuple[int | None, int | None], size: int) -> tuple[bool, bool]:
-    """Whether a position within the limits may be negative, and `size` or more."""
+    """Return whether a position within the limits may be negative, and `size` or more."""
     low, high = limits
     return low is None or low < 0, high is None or high >= size

@@ -18,7 +18,7 @@ SPATIAL_AXES = {1: ("w",), 2: ("h", "w"), 3: ("d", "h", "w")}
 
 
 def add_bias(element: Element, op: nn.ConvolutionOp | nn.WinogradConvOp) -> Element:
-    """`element` plus the bias of its channel, where the operation has one."""
+    """Return `element` plus the bias of its channel, if the operation has one."""
     bias = op.b
     if bias is None:
         return element
@@ -26,7 +26,10 @@ def add_bias(element: Element, op: nn.ConvolutionOp | nn.WinogradConvOp) -> Elem
 
 
 def lower_conv(kernel: KernelBuilder, op: nn.ConvOp) -> None:
-    """`y[n, o, p] = sum over c, k of x[n, g(o) + c, p stride + k dilation - pad] w[o, c, k]`."""
+    """Define `y[n, o, p] = sum of x[n, g(o) + c, p stride + k dilation - pad] w[o, c, k]`.
+
+    The sum is over channels c and window positions k; g(o) is the first channel of o's group.
+    """
     x_shape, w_shape, shape = nn.shape_of(op.x), nn.shape_of(op.w), nn.shape_of(op.result)
     groups = op.groups.value.data
     strides, dilations = nn.ints(op.strides), nn.ints(op.dilations)
@@ -65,12 +68,12 @@ def lower_conv(kernel: KernelBuilder, op: nn.ConvOp) -> None:
 
 
 def _group(o: Index, outputs: int, groups: int) -> Index:
-    """The group of an output channel; a single group also has the channels in its tail."""
+    """Return the group of an output channel; a single group includes channels in the tail."""
     return o // outputs if groups > 1 else AffineExpr.constant(0)
 
 
 def contracted(kernel: KernelBuilder, a: tuple[SSAValue, int], b: tuple[SSAValue, int]) -> int:
-    """The extent of a contraction over two axes, with their tails if both hold zeros there."""
+    """Return the extent of a contraction over two axes, with their tails if both hold zeros."""
     if kernel.tails.is_zero(*a) and kernel.tails.is_zero(*b):
         return min(kernel.tails.read(*a), kernel.tails.read(*b))
     return nn.shape_of(a[0])[a[1]]
@@ -79,10 +82,11 @@ def contracted(kernel: KernelBuilder, a: tuple[SSAValue, int], b: tuple[SSAValue
 def _channel_extents(
     kernel: KernelBuilder, op: nn.ConvolutionOp, outputs: int, inputs: int
 ) -> list[int]:
-    """The loop extents of the result and of the input channels, for these axes of the weights.
+    """Return the loop extents of the result and of the input channels.
 
-    The loops may run over the tails of packed weights, which hold zeros. Groups have no tails: the
-    next group's first channel follows a group's last.
+    `outputs` and `inputs` are their axes in the weights. The loops may run over the tails of packed
+    weights, which hold zeros. Groups have no tails: the next group's first channel follows a
+    group's last.
     """
     extents = list(kernel.written_extents(op.result))
     groups = op.groups.value.data
@@ -95,7 +99,7 @@ def _channel_extents(
 
 @dataclass(frozen=True)
 class TransposedAxis:
-    """The taps of a transposed convolution that meet an output position along one dimension.
+    """The taps of a transposed convolution that contribute to an output, along one dimension.
 
     Input i adds to output `i * stride + k * dilation - pad`. An output p, with `q = p + pad`, thus
     sums over the k for which `q - k * dilation` is a multiple of the stride. If stride and dilation
@@ -111,16 +115,16 @@ class TransposedAxis:
 
     @property
     def is_exact(self) -> bool:
-        """Whether the loop visits only taps that meet an input position."""
+        """Return whether the loop visits only taps that hit an input position."""
         return gcd(self.stride, self.dilation) == 1
 
     @property
     def steps(self) -> int:
-        """The extent of the loop over taps."""
+        """Return the extent of the loop over taps."""
         return -(-self.kernel // self.stride) if self.is_exact else self.kernel
 
     def tap(self, position: Index, step: Index) -> tuple[Index, Index]:
-        """The tap of a step of the loop, and the input position that it meets."""
+        """Return the tap of a step of the loop, and the input position that it hits."""
         q = position + self.pad
         if not self.is_exact:
             return step, (q - step * self.dilation) // self.stride
@@ -132,10 +136,10 @@ class TransposedAxis:
         return first + step * self.stride, meets - step * self.dilation
 
     def misses(self, position: Index, step: Index) -> Index | None:
-        """A number that is zero if the tap meets an input position; None if it always does."""
+        """Return a number that is zero if the tap hits an input position; None if all taps hit."""
         if self.is_exact:
             return None
-        # This multiple of the stride keeps the dividend from being negative.
+        # Adding a multiple of the stride keeps the dividend non-negative.
         lift = self.stride * self.dilation * self.kernel
         return (position + self.pad - step * self.dilation + lift) % self.stride
 
@@ -152,9 +156,10 @@ def _transposed_axes(op: nn.ConvTransposeOp) -> list[TransposedAxis]:
 
 
 def lower_conv_transpose(kernel: KernelBuilder, op: nn.ConvTransposeOp) -> None:
-    """`y[n, o, p] = sum over c, k of x[n, g(o) + c, i] w[g(o) + c, o, k]`, i as in TransposedAxis.
+    """Define `y[n, o, p] = sum over c, k of x[n, g(o) + c, i] w[g(o) + c, o, k]`.
 
-    Every output element gathers the inputs that meet it: nothing is scattered, no zeros inserted.
+    i follows from p and k as in `TransposedAxis`. Every output element gathers its inputs: nothing
+    is scattered, no zeros are inserted.
     """
     axes = _transposed_axes(op)
     groups = op.groups.value.data

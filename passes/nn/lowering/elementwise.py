@@ -16,9 +16,7 @@ from .scalar import Number, Scalar
 
 
 def broadcast_index(index: Sequence[Index], shape: Sequence[int]) -> list[Index]:
-    """The index into an operand of `shape` that numpy broadcasting pairs with an index of the
-    result.
-    """
+    """Return the index into an operand of `shape` that numpy broadcasting pairs with `index`."""
     aligned = index[len(index) - len(shape) :]
     return [
         position * 0 if size == 1 else position
@@ -27,7 +25,7 @@ def broadcast_index(index: Sequence[Index], shape: Sequence[int]) -> list[Index]
 
 
 def read_broadcast(body: Body, value: SSAValue, index: Sequence[Index]) -> Scalar:
-    """The element of `value` that meets `index` of the broadcast result."""
+    """Return the element of `value` for `index` of the broadcast result."""
     return body.read(value, broadcast_index(index, nn.shape_of(value)))
 
 
@@ -94,11 +92,11 @@ def _shrink(x: Scalar, bias: Number, lambd: Number) -> Scalar:
 
 
 def _isinf(x: Scalar, negative: Number, positive: Number) -> Scalar:
-    found = x.body.constant(False, i1)
+    result = x.body.constant(False, i1)
     for wanted, infinity in ((negative, -math.inf), (positive, math.inf)):
         if wanted:
-            found = found | x.compare("eq", infinity)
-    return found
+            result = result | x.compare("eq", infinity)
+    return result
 
 
 def _gelu_tanh(x: Scalar) -> Scalar:
@@ -148,7 +146,7 @@ PARAMETRIC: dict[UnaryKind, Callable[..., Scalar]] = {
     UnaryKind.SWISH: _swish,
     UnaryKind.ISINF: _isinf,
 }
-"""The functions with parameters. These follow x, in the order of nn's table."""
+"""The functions with parameters, which follow x in the order of nn's table."""
 
 
 def _fmod(a: Scalar, b: Scalar) -> Scalar:
@@ -156,7 +154,7 @@ def _fmod(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _mod(a: Scalar, b: Scalar) -> Scalar:
-    """The remainder with the sign of the divisor."""
+    """Return the remainder with the sign of the divisor."""
     rest = _fmod(a, b)
     if nn.is_unsigned(a.element_type):
         return rest
@@ -169,7 +167,7 @@ def _named(name: str) -> Callable[[Scalar, Scalar], Scalar]:
 
 
 def _shift(name: str) -> Callable[[Scalar, Scalar], Scalar]:
-    # OpenCL takes the shift modulo the width; ONNX shifts everything out.
+    # OpenCL takes shifts modulo the width, while ONNX shifts all bits out.
     def shift(a: Scalar, b: Scalar) -> Scalar:
         width = int(nn.numpy_dtype(a.element_type).itemsize) * 8
         return b.compare("lt", width).select(a.binary(name, b), 0)
@@ -182,10 +180,10 @@ def _power(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _integer_power(a: Scalar, b: Scalar) -> Scalar:
-    """`a ** b` by squaring over the bits of b; a negative power truncates `1 / a ** -b`.
+    """Return `a ** b` by squaring over the bits of b; negative powers truncate `1 / a ** -b`.
 
-    Exponents beyond those bits are replaced by a large one of the same parity: that gives the same
-    for -1, 0 and 1, and the powers of all other numbers overflow long before.
+    Exponents beyond those bits are replaced by a large one of the same parity. That gives the same
+    result for -1, 0 and 1, and the powers of all other numbers overflow long before.
     """
     bits = (int(nn.numpy_dtype(a.element_type).itemsize) * 8).bit_length()
     largest = 2**bits - 1
@@ -227,14 +225,14 @@ BINARY: dict[BinaryKind, Callable[[Scalar, Scalar], Scalar]] = {
 
 
 def lower_unary(kernel: KernelBuilder, op: nn.UnaryOp) -> None:
-    """`f(x[i])`."""
+    """Define `f(x[i])`."""
     params = nn.floats(op.params)
     formula = (PARAMETRIC if params else UNARY)[op.kind.data]
     kernel.define(op.result, lambda body, index: formula(body.read(op.x, index), *params))
 
 
 def lower_clip(kernel: KernelBuilder, op: nn.ClipOp) -> None:
-    """`min(max(x[i], low), high)`."""
+    """Define `min(max(x[i], low), high)`."""
     low, high = op.bounds()
 
     def element(body: Body, index: Sequence[Index]) -> Scalar:
@@ -250,14 +248,14 @@ _DIVISIONS = (BinaryKind.DIV, BinaryKind.MOD, BinaryKind.FMOD)
 
 
 def lower_binary(kernel: KernelBuilder, op: nn.BinaryOp) -> None:
-    """`f(a[i], b[i])`, both broadcast."""
+    """Define `f(a[i], b[i])`, both broadcast."""
     formula = BINARY[op.kind.data]
     shape = nn.shape_of(op.result)
 
     def element(body: Body, index: Sequence[Index]) -> Scalar:
         a, b = read_broadcast(body, op.a, index), read_broadcast(body, op.b, index)
         if op.kind.data in _DIVISIONS and not b.is_float:
-            # The tail of a packed divisor holds zeros, by which integers must not be divided.
+            # The tail of a packed divisor holds zeros, and integer division by zero is undefined.
             inside = body.within(index, shape)
             b = b if inside is None else inside.select(b, 1)
         return formula(a, b)
@@ -266,7 +264,7 @@ def lower_binary(kernel: KernelBuilder, op: nn.BinaryOp) -> None:
 
 
 def lower_compare(kernel: KernelBuilder, op: nn.CompareOp) -> None:
-    """`a[i] ? b[i]`, both broadcast."""
+    """Define `a[i] ? b[i]`, both broadcast."""
     kernel.define(
         op.result,
         lambda body, index: read_broadcast(body, op.a, index).compare(
@@ -276,7 +274,7 @@ def lower_compare(kernel: KernelBuilder, op: nn.CompareOp) -> None:
 
 
 def lower_where(kernel: KernelBuilder, op: nn.WhereOp) -> None:
-    """`condition[i] ? a[i] : b[i]`, all broadcast; both sides are computed."""
+    """Define `condition[i] ? a[i] : b[i]`, all broadcast; both sides are computed."""
     kernel.define(
         op.result,
         lambda body, index: read_broadcast(body, op.condition, index).select(
@@ -286,14 +284,14 @@ def lower_where(kernel: KernelBuilder, op: nn.WhereOp) -> None:
 
 
 def lower_cast(kernel: KernelBuilder, op: nn.CastOp) -> None:
-    """`x[i]` in the result's element type."""
+    """Define `x[i]` converted to the result's element type."""
     to = nn.tensor_type(op.result).element_type
     shape = nn.shape_of(op.result)
 
     def element(body: Body, index: Sequence[Index]) -> Scalar:
         x = body.read(op.x, index)
         if x.is_float and not nn.is_float(to):
-            # A tail may hold a number that no integer holds, and such a cast is undefined.
+            # A tail may hold a number out of the integer's range, whose cast is undefined.
             inside = body.within(index, shape)
             x = x if inside is None else inside.select(x, 0)
         return x.cast(to)

@@ -1,4 +1,4 @@
-"""Lowering of generic loop nests: their bodies, with indices and casts spelled out."""
+"""Lowering of generic loop nests: their bodies, with explicit indices and casts."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def _element(op: nn.GenericOp, map_: AffineMap, number: int) -> Element:
 
 
 def _placed(element: Element, map_: AffineMap, written: Sequence[int]) -> Element:
-    """An element by the axes of a result, whose stage has them in the order of `written`."""
+    """Return an element by the axes of a result, whose stage orders them as in `written`."""
 
     def placed(body: Body, index: Sequence[Index]) -> Scalar:
         at = {
@@ -84,7 +84,7 @@ def _placed(element: Element, map_: AffineMap, written: Sequence[int]) -> Elemen
 def _evaluate(
     op: nn.GenericOp, body: Body, loops: Sequence[Index], so_far: Sequence[Scalar]
 ) -> list[Scalar]:
-    """The scalars that the body returns in one iteration."""
+    """Return the scalars that the body yields in one iteration."""
     block = op.body.block
     values: dict[SSAValue, Scalar] = {}
     tables: dict[SSAValue, SSAValue] = {}
@@ -115,7 +115,10 @@ def _evaluate(
 def _position(
     op: nn.GenericOp, loops: Sequence[Index], values: Mapping[SSAValue, Scalar]
 ) -> Callable[[SSAValue, int], Index]:
-    """The nearest position in an axis of a table to an index; a loop within it stays a loop."""
+    """Return a function from an index to the nearest position in an axis of a table.
+
+    A loop within the axis stays a loop.
+    """
 
     def position(index: SSAValue, size: int) -> Index:
         if isinstance(index.owner, nn.IndexOp):
@@ -129,7 +132,7 @@ def _position(
 
 
 def _narrow(index: Scalar) -> Scalar:
-    """The number of 32 bits that was extended to an index, or else the index."""
+    """Return the 32-bit number that was extended to an index, else the index."""
     owner = index.ssa.owner
     if isinstance(owner, arith.ExtSIOp) and owner.input.type == i32:
         return Scalar(index.body, owner.input, i32)
@@ -141,7 +144,7 @@ def _element_type(type: Attribute) -> Attribute:
 
 
 def _unsigned(x: Scalar) -> Scalar:
-    """The same bits as a number without a sign; booleans have none."""
+    """Return the same bits as an unsigned number; booleans have no sign."""
     if x.element_type == i1:
         return x
     width = cast("IntegerType", x.element_type).bitwidth
@@ -159,7 +162,7 @@ def _floor_quotient(a: Scalar, b: Scalar) -> Scalar:
 
 
 def _extended(x: Scalar, to: Attribute) -> Scalar:
-    # The one bit of a boolean is its sign.
+    # A boolean is an integer of one bit, its sign.
     return -x.cast(to) if x.element_type == i1 else x.cast(to)
 
 
@@ -189,11 +192,11 @@ _DIVISIONS: dict[type[Operation], Callable[[Scalar, Scalar], Scalar]] = {
     arith.DivUIOp: lambda a, b: _signless(_unsigned(a) / _unsigned(b), a.element_type),
     arith.RemUIOp: lambda a, b: _signless(_unsigned(a).binary("rem", _unsigned(b)), a.element_type),
 }
-"""Divisions of integers, which must not trap."""
+"""Integer divisions, which must not trap."""
 
 
 def _scalar(body: Body, op: Operation, x: Sequence[Scalar]) -> Scalar:
-    """The result of a scalar operation."""
+    """Return the result of a scalar operation."""
     to = _element_type(op.results[0].type)
     if isinstance(op, arith.ConstantOp):
         value = cast("IntegerAttr | FloatAttr", op.value).value.data

@@ -1,8 +1,8 @@
 """Lowering of gathers (reads at computed indices) and scatters (folds over the updates).
 
 A negative index counts from the end of its axis. ONNX forbids an index outside of the axis, but
-only the running kernel could notice one. It touches no foreign memory: a gather reads the nearest
-element of the axis, a scatter drops the update.
+only the running kernel could detect one. Such an index accesses no memory outside of the tensor: a
+gather reads the nearest element of the axis, a scatter drops the update.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from .shape import flatten, unflatten
 
 
 def _wrapped(value: Scalar, size: int) -> Scalar:
-    """An index as a 32-bit number, counted from the front of an axis with `size` elements."""
+    """Return an index as a 32-bit number from the front of an axis with `size` elements."""
     position = value.cast(i32)
     if nn.is_unsigned(value.element_type):
         return position
@@ -34,19 +34,19 @@ def _wrapped(value: Scalar, size: int) -> Scalar:
 
 
 def _gathered(body: Body, value: Scalar, size: int) -> Index:
-    """The position that an index of a gather reads."""
+    """Return the position that an index of a gather reads."""
     return body.dynamic_index(_wrapped(value, size).max(0).min(size - 1), size)
 
 
 def _require_elements(op: nn.GatherOp | nn.GatherElementsOp | nn.GatherNDOp) -> None:
     if 0 in nn.shape_of(op.x) and 0 not in nn.shape_of(op.result):
         raise CloptError(
-            f"{node_name(op)}: there is nothing to gather from an empty tensor; give it elements"
+            f"{node_name(op)}: cannot gather from a tensor without elements; give it elements"
         )
 
 
 def lower_gather(kernel: KernelBuilder, op: nn.GatherOp) -> None:
-    """`y[a.., i.., b..] = x[a.., indices[i..], b..]`."""
+    """Define `y[a.., i.., b..] = x[a.., indices[i..], b..]`."""
     _require_elements(op)
     axis, rank = op.axis.value.data, len(nn.shape_of(op.indices))
     size = nn.shape_of(op.x)[axis]
@@ -60,7 +60,7 @@ def lower_gather(kernel: KernelBuilder, op: nn.GatherOp) -> None:
 
 
 def lower_gather_elements(kernel: KernelBuilder, op: nn.GatherElementsOp) -> None:
-    """`y[a.., i, b..] = x[a.., indices[a.., i, b..], b..]`."""
+    """Define `y[a.., i, b..] = x[a.., indices[a.., i, b..], b..]`."""
     _require_elements(op)
     axis = op.axis.value.data
     size = nn.shape_of(op.x)[axis]
@@ -73,7 +73,7 @@ def lower_gather_elements(kernel: KernelBuilder, op: nn.GatherElementsOp) -> Non
 
 
 def lower_gather_nd(kernel: KernelBuilder, op: nn.GatherNDOp) -> None:
-    """`y[b.., i.., t..] = x[b.., *indices[b.., i.., :], t..]`."""
+    """Define `y[b.., i.., t..] = x[b.., *indices[b.., i.., :], t..]`."""
     _require_elements(op)
     x_shape, indices_shape = nn.shape_of(op.x), nn.shape_of(op.indices)
     batch, depth, rank = op.batch_dims.value.data, indices_shape[-1], len(indices_shape) - 1
@@ -94,7 +94,7 @@ def _entries(depth: int) -> list[tuple[int, Index]]:
 
 @dataclass(frozen=True)
 class Combine:
-    """A scatter's fold over updates: it starts from a neutral value and ends with x's element."""
+    """A scatter's fold over updates, from a neutral value up to x's element."""
 
     start: Callable[[Attribute], Number]
     combine: Callable[[Scalar, Scalar], Scalar]
@@ -110,16 +110,16 @@ COMBINE: dict[ScatterReduction, Combine] = {
 
 @dataclass(frozen=True)
 class Updates:
-    """A scatter seen from an element of its result: a numbered list of updates that may meet it."""
+    """A scatter as seen from an element of its result: numbered updates that may hit it."""
 
     extents: Sequence[int]
     """The extents of an update's number, which is a reduce index."""
     key_rank: int
-    """The number of leading dimensions of the element's index that decide which updates meet it."""
+    """Number of leading dimensions of the element's index that decide which updates hit it."""
     meets: Callable[[Body, Sequence[Index], Sequence[Index]], Scalar]
-    """Whether an update meets the element with an index."""
+    """Returns whether an update hits the element at an index."""
     at: Callable[[Sequence[Index], Sequence[Index]], Sequence[Index]]
-    """The index in the updates for an element's index and an update's number."""
+    """Returns the index in the updates for an element's index and an update's number."""
 
 
 def _scatter(
@@ -127,7 +127,7 @@ def _scatter(
 ) -> None:
     """Define the result element by element, so that no two work-items write to one location.
 
-    The updates that meet an element are folded in their order; without a reduction the last counts.
+    The updates that hit an element are folded in order; without a reduction the last one wins.
     """
     if op.reduction.data is ScatterReduction.NONE:
         _replace(kernel, op, updates)
@@ -157,8 +157,8 @@ def _replace(
             flat = body.dynamic_index(number, prod(extents))
             return body.read(op.updates, updates.at(index, unflatten(flat, extents)))
 
-        found = number.compare("ge", 0)
-        return body.where(found, updated, lambda: body.read(op.x, index))
+        is_hit = number.compare("ge", 0)
+        return body.where(is_hit, updated, lambda: body.read(op.x, index))
 
     kernel.define(op.result, element)
 
@@ -188,7 +188,7 @@ def _combine(
 
 
 def lower_scatter_elements(kernel: KernelBuilder, op: nn.ScatterElementsOp) -> None:
-    """`y[.., indices[a.., j, b..], ..] = updates[a.., j, b..]` over a copy of x."""
+    """Define `y[.., indices[a.., j, b..], ..] = updates[a.., j, b..]` over a copy of x."""
     x_shape, indices_shape = nn.shape_of(op.x), nn.shape_of(op.indices)
     axis = op.axis.value.data
 
@@ -209,7 +209,7 @@ def lower_scatter_elements(kernel: KernelBuilder, op: nn.ScatterElementsOp) -> N
 
 
 def lower_scatter_nd(kernel: KernelBuilder, op: nn.ScatterNDOp) -> None:
-    """`y[*indices[j.., :], t..] = updates[j.., t..]` over a copy of x."""
+    """Define `y[*indices[j.., :], t..] = updates[j.., t..]` over a copy of x."""
     x_shape = nn.shape_of(op.x)
     *extents, depth = nn.shape_of(op.indices)
 

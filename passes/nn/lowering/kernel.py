@@ -30,7 +30,7 @@ from .scalar import Number, Scalar, compute_type, constant_attr
 from .tails import Tails
 
 Element = Callable[[Body, Sequence[Index]], Scalar]
-"""The value of a tensor's element at an index."""
+"""Returns the value of a tensor's element at an index."""
 
 
 @dataclass(frozen=True)
@@ -44,28 +44,28 @@ class Accumulator:
 
     @property
     def type(self) -> Attribute:
-        """The type of the accumulator's buffer."""
+        """Return the type of the accumulator's buffer."""
         return compute_type(self.element_type, self.half)
 
 
 Place = Callable[[Sequence[Index]], list[Index]]
-"""The index in a result at which an element is stored."""
+"""Returns the index in a result at which an element is stored."""
 
 
 @dataclass(frozen=True)
 class TensorPiece:
-    """A piece of a tensor: for each index of `shape`, an element and where it is stored."""
+    """A piece of a tensor: for each index of `shape`, an element and its position."""
 
     shape: tuple[int, ...]
     element: Element
     place: Place = list
     others: Sequence[tuple[Element, Place]] = ()
-    """More elements that the same iteration computes and stores."""
+    """Further elements that the same iteration computes and stores."""
 
 
 @dataclass(frozen=True)
 class JointElements:
-    """Elements that one iteration computes together: for each index of `grid` those at `places`."""
+    """Elements that one iteration computes together: at each index of `grid`, all `places`."""
 
     grid: tuple[int, ...]
     places: Sequence[Place]
@@ -73,9 +73,10 @@ class JointElements:
 
 @dataclass(frozen=True)
 class OutputPlacement:
-    """A tensor as another one, stored elsewhere: `y[place(i)] = x[i]`, and the `borders` around it.
+    """A tensor stored at other positions: `y[place(i)] = x[i]`, with `borders` around it.
 
-    This is the other view of an index operation. It keeps the loops of the kernel that computes x.
+    This is the inverse view of an index operation. It keeps the loops of the kernel that computes
+    x.
     """
 
     source: SSAValue
@@ -87,7 +88,7 @@ class KernelBuilder:
     """Builds the `tir.func` of one fused region.
 
     The kernel reads `inputs` and writes `outputs`, both nn values. They become its parameters, in
-    this order, with the `layouts` that the values have outside.
+    this order, with the `layouts` that the values have outside of the kernel.
     """
 
     def __init__(
@@ -140,7 +141,7 @@ class KernelBuilder:
         self._parts[value] = parts
 
     def define_placement(self, value: SSAValue, placement: OutputPlacement) -> None:
-        """Define `value` as the elements of another tensor, stored at other places."""
+        """Define `value` as the elements of another tensor, stored at other positions."""
         self._placements[value] = placement
 
     def compute_together(self, pieces: Sequence[JointElements]) -> None:
@@ -148,11 +149,11 @@ class KernelBuilder:
         self._together = pieces
 
     def element(self, body: Body, value: SSAValue, index: tuple[Index, ...]) -> Scalar:
-        """The element of `value` at `index`, computed at the current place of `body`."""
+        """Return the element of `value` at `index`, computed at the insertion point of `body`."""
         return body.remember(("element", value, index), lambda: self._elements[value](body, index))
 
     def written_extents(self, value: SSAValue) -> tuple[int, ...]:
-        """The shape of a value, with the tails of the results into which it goes."""
+        """Return the shape of a value, with the tails of the results into which it is stored."""
         return tuple(self.tails.written(value, axis) for axis in range(len(nn.shape_of(value))))
 
     def reduction(
@@ -168,11 +169,11 @@ class KernelBuilder:
         extents: Sequence[int] = (),
         role: str = "",
     ) -> list[Element]:
-        """A stage that folds `update(body, index, reduce index, so far)` over the reduce extents.
+        """Emit a stage that folds `update(body, index, reduce index, so far)` over `reduce`.
 
         `axes` names the loops, spatial ones first; `extents` are the loops' extents if they run
         over tails. Without reduce extents there is one update, with an empty extent none. `role`
-        states what the stage is to schedule rules.
+        states what the stage is to schedule rules. Return the results.
         """
         if 0 in reduce:
             return [_constant(a) for a in accumulators]
@@ -207,9 +208,9 @@ class KernelBuilder:
         axes: Sequence[str],
         role: str = "",
     ) -> Element:
-        """A stage that computes all `elements` at each index of `grid`, in one iteration.
+        """Emit a stage that computes all `elements` at each index of `grid`, in one iteration.
 
-        `axes` names its loops. Index `[k, *i]` of what it returns is element k at index i.
+        `axes` names its loops. Index `[k, *i]` of the returned element is element k at index i.
         """
         shape = (len(elements), *grid)
         buffer = self._temporary(label, shape, compute_type(element_type))
@@ -239,7 +240,7 @@ class KernelBuilder:
         return self.func
 
     def _erase_unused_widening(self) -> None:
-        """Erase the widening of halves that the kernel only moves; `Body.store` left it unused."""
+        """Erase the widening of halves that are only moved, which `Body.store` left unused."""
         for op in list(operations_in(self.func.body)):
             if isinstance(op, ExtFOp) and op.result.first_use is None:
                 Rewriter.erase_op(op)
@@ -247,7 +248,7 @@ class KernelBuilder:
     def _stored(
         self, value: SSAValue, memory: TensorBuffer
     ) -> list[tuple[TensorPiece, Sequence[int]]]:
-        """The pieces of an output and the extents of their loops, which cover whole blocks."""
+        """Return the pieces of an output with the extents of their loops, in whole blocks."""
         parts = self._pieces(value)
         if memory.layout is None:
             return [(part, part.shape) for part in parts]
@@ -260,7 +261,7 @@ class KernelBuilder:
         return stored
 
     def _pieces(self, value: SSAValue) -> Sequence[TensorPiece]:
-        """The pieces of an output: placed where a stage stores its result, else in memory order."""
+        """Return the pieces of an output: as a stage stores them, else in memory order."""
         placement = self._placements.get(value)
         if value in self._parts:
             return self._parts[value]
@@ -297,7 +298,7 @@ class KernelBuilder:
         init: Sequence[Attribute],
         axes: Sequence[str],
     ) -> tir.BlockOp:
-        """Loops over `extents` around an empty block; its label is made unique in the kernel."""
+        """Emit loops over `extents` around an empty block with a unique label; return the block."""
         loops: list[tir.ForOp] = []
         names = axes or _default_names(kinds)
         for extent, kind, axis in zip(extents, kinds, names, strict=True):
@@ -342,7 +343,7 @@ class KernelBuilder:
 
 
 def _default_names(kinds: Sequence[tir.IterKind]) -> list[str]:
-    """`i0, i1, …` for spatial loops, `r0, …` for reduce loops, which come last."""
+    """Return `i0, i1, …` for spatial loops, then `r0, …` for reduce loops, which come last."""
     rank = sum(kind is tir.IterKind.Spatial for kind in kinds)
     return [f"i{n}" if n < rank else f"r{n - rank}" for n in range(len(kinds))]
 
@@ -361,12 +362,12 @@ def _composed(outer: Place, inner: Place) -> Place:
 
 
 def sum_type(op: nn.ConvolutionOp | nn.MatmulOp | nn.WinogradProductOp) -> Attribute:
-    """The type in which a contraction of halves adds up."""
+    """Return the type in which a contraction of halves accumulates."""
     return f32 if op.accumulate is None else op.accumulate
 
 
 def _parameter(buffer: SSAValue, type_: nn.Tensor) -> TensorBuffer:
-    """The memory of a parameter."""
+    """Return the buffer of a parameter."""
     shape, layout = type_.get_shape(), type_.encoding
     if not isinstance(layout, nn.LayoutAttr):
         return TensorBuffer(buffer, type_.element_type, shape, shape)

@@ -13,7 +13,7 @@ from .scalar import Scalar
 
 
 def lower_matmul(kernel: KernelBuilder, op: nn.MatmulOp) -> None:
-    """`c[…, m, n] = sum over k of a[…, m, k] b[…, k, n]`."""
+    """Define `c[…, m, n] = sum over k of a[…, m, k] b[…, k, n]`."""
     a_shape, b_shape = nn.shape_of(op.a), nn.shape_of(op.b)
     transpose_a, transpose_b = op.transpose_a is not None, op.transpose_b is not None
     depth = a_shape[-2] if transpose_a else a_shape[-1]

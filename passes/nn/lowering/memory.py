@@ -1,4 +1,4 @@
-"""Buffers as tensors: the only place that turns logical indices into those of packed buffers."""
+"""Buffers as tensors: the only module that maps logical indices to those of packed buffers."""
 
 from __future__ import annotations
 
@@ -29,13 +29,13 @@ class TensorBuffer:
 
     @property
     def undefined_axes(self) -> Sequence[int]:
-        """The axes whose tails may hold anything."""
+        """Return the axes whose tails may hold any values."""
         if self.layout is None or not self.layout.undefined_tails:
             return ()
         return [axis for axis, _ in self.layout.blocks]
 
     def load(self, body: Body, index: Sequence[Index]) -> Scalar:
-        """The element at a logical index, 0 where a tail leads out of the buffer."""
+        """Return the element at a logical index, or 0 if a tail leads out of the buffer."""
         inside = body.within_memory(index, self.extents)
         if inside is None:
             return self._load(body, index)
@@ -44,7 +44,7 @@ class TensorBuffer:
     def store(
         self, body: Body, value: Scalar, index: Sequence[Index], is_zero: Callable[[int], bool]
     ) -> None:
-        """Write an element, and zero in the tails, unless the value `is_zero` there already."""
+        """Write an element, and zero in the tails unless the value already `is_zero` there."""
         inside: Scalar | None = None
         for axis, (position, size) in enumerate(zip(index, self.shape, strict=True)):
             last = bounds(position, body.extents)[1]
@@ -69,12 +69,12 @@ def whole_blocks(
     layout: LayoutAttr,
     result: Sequence[int],
 ) -> tuple[int, ...] | None:
-    """The extents with which a piece of `shape`, at `place` in a `result`, covers whole blocks.
+    """Return the extents with which a piece of `shape` at `place` in `result` covers whole blocks.
 
-    The last piece along a packed axis covers the tail. None if a block has parts of two pieces,
-    since a kernel can write only whole texels.
+    The last piece along a packed axis covers the tail. Return None if a block has parts of two
+    pieces, since a kernel can write only whole texels.
     """
-    # An extent of one would hide the loop that has to run over the tail.
+    # With an extent of one, `linear` would fold away the loop that must run over the tail.
     loops = [max(extent, 2) for extent in shape]
     index = [linear(i, loops) for i in place([AffineExpr.dimension(d) for d in range(len(shape))])]
     extents = list(shape)

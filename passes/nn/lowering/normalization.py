@@ -25,9 +25,10 @@ def _moments(
     accumulator: Accumulator,
     extents: Sequence[int],
 ) -> tuple[Element, Element]:
-    """Mean and variance over axes, for an index into x, whose loops run to `extents`.
+    """Return mean and variance over axes, by an index into x; the loops run to `extents`.
 
-    Two passes, since the mean square minus the squared mean cancels if the mean is large.
+    This takes two passes, since the mean square minus the squared mean cancels if the mean is
+    large.
     """
     share = 1 / max(prod(x_shape[i] for i in axes), 1)
     total = at_reduced(
@@ -57,12 +58,12 @@ def _moments(
 
 
 def _inverse_root(x: Scalar, epsilon: float) -> Scalar:
-    # OpenCL's rsqrt may be wrong in the last two bits; most devices divide and take roots better.
+    # OpenCL allows rsqrt an error of 2 ulp; most devices divide and take roots more accurately.
     return x.lift(1.0).ratio((x + epsilon).root())
 
 
 def lower_batch_norm(kernel: KernelBuilder, op: nn.BatchNormOp) -> None:
-    """`(x - mean[c]) * (scale[c] / sqrt(var[c] + epsilon)) + bias[c]`."""
+    """Define `(x - mean[c]) * (scale[c] / sqrt(var[c] + epsilon)) + bias[c]`."""
     epsilon = op.epsilon.value.data
 
     def element(body: Body, index: Sequence[Index]) -> Scalar:
@@ -76,7 +77,7 @@ def lower_batch_norm(kernel: KernelBuilder, op: nn.BatchNormOp) -> None:
 
 
 def lower_layer_norm(kernel: KernelBuilder, op: nn.LayerNormOp) -> None:
-    """`(x - mean) / sqrt(variance + epsilon) * scale + bias` over the dimensions from axis on."""
+    """Define `(x - mean) / sqrt(variance + epsilon) * scale + bias` over the trailing axes."""
     x_shape, epsilon = nn.shape_of(op.x), op.epsilon.value.data
     axes = range(op.axis.value.data, len(x_shape))
     accumulator = Accumulator(nn.tensor_type(op.x).element_type, 0)
@@ -105,7 +106,7 @@ def _scale_and_shift(
 
 
 def lower_rms_norm(kernel: KernelBuilder, op: nn.RmsNormOp) -> None:
-    """`x / sqrt(mean of x * x + epsilon) * scale` over the dimensions from axis on."""
+    """Define `x / sqrt(mean of x * x + epsilon) * scale` over the trailing axes."""
     x_shape, epsilon = nn.shape_of(op.x), op.epsilon.value.data
     axes = range(op.axis.value.data, len(x_shape))
     share = 1 / max(prod(x_shape[i] for i in axes), 1)
@@ -128,9 +129,9 @@ def lower_rms_norm(kernel: KernelBuilder, op: nn.RmsNormOp) -> None:
 
 
 def lower_group_norm(kernel: KernelBuilder, op: nn.GroupNormOp) -> None:
-    """A layer norm of each sample's groups of channels, scaled and shifted per channel.
+    """Define a layer norm of each sample's groups of channels, with a scale per channel.
 
-    The statistics are over x seen as [N, groups, channels per group, D1..].
+    The statistics are over x reshaped to [N, groups, channels per group, D1..].
     """
     batch, channels, *spatial = nn.shape_of(op.x)
     groups, epsilon = op.num_groups.value.data, op.epsilon.value.data
@@ -155,9 +156,9 @@ def lower_group_norm(kernel: KernelBuilder, op: nn.GroupNormOp) -> None:
 
 
 def lower_softmax(kernel: KernelBuilder, op: nn.SoftmaxOp) -> None:
-    """`exp(x - max) / sum`, or with `log` `x - max - log(sum)`: no exponential overflows.
+    """Define `exp(x - max) / sum`, or with `log` `x - max - log(sum)`; no exponential overflows.
 
-    The largest element need not be NaN where one is: its exponential makes the sum NaN.
+    The maximum may ignore NaN: the exponential of a NaN makes the sum NaN anyway.
     """
     x_shape, axes = nn.shape_of(op.x), [op.axis.value.data]
     type_ = nn.tensor_type(op.x).element_type

@@ -30,37 +30,37 @@ class PoolWindow:
 
     @property
     def axes(self) -> list[str]:
-        """Names of the loops: batch, channel, positions, taps."""
+        """Return the names of the loops: batch, channel, positions, taps."""
         names = SPATIAL_AXES[len(self.kernel)]
         return ["n", "c", *names, *(f"k{name}" for name in names)]
 
     def starts(self, position: Sequence[Index]) -> list[Index]:
-        """The first tap of the window in every spatial dimension, negative where it is padding."""
+        """Return the first tap in every spatial dimension, negative if it is padding."""
         return [p * s - pad for p, s, pad in zip(position, self.strides, self.pads, strict=False)]
 
     def taps(self, position: Sequence[Index], offset: Sequence[Index]) -> list[Index]:
-        """The input position of one tap."""
+        """Return the input position of one tap."""
         starts = self.starts(position)
         return [start + k * d for start, k, d in zip(starts, offset, self.dilations, strict=True)]
 
     def count(self, body: Body, position: Sequence[Index], padding: bool) -> int | Scalar:
-        """The number of taps inside the input, or with `padding` inside the padded input."""
+        """Return the number of taps inside the input, or with `padding` inside the padded input."""
         rank = len(self.kernel)
-        known, counted = 1, None
+        fixed, counted = 1, None
         for i, start in enumerate(self.starts(position)):
             low = -self.pads[i] if padding else 0
             high = self.sizes[i] + (self.pads[i + rank] if padding else 0)
             taps = self._count_one(body, i, start, low, high)
             if isinstance(taps, int):
-                known *= taps
+                fixed *= taps
             else:
                 counted = taps if counted is None else counted * taps
         if counted is None:
-            return known
-        return counted if known == 1 else counted * known
+            return fixed
+        return counted if fixed == 1 else counted * fixed
 
     def _count_one(self, body: Body, i: int, start: Index, low: int, high: int) -> int | Scalar:
-        """The number of k < kernel[i] with low <= start + k * dilation < high."""
+        """Return the number of k < kernel[i] with low <= start + k * dilation < high."""
         dilation, size = self.dilations[i], self.kernel[i]
         first = body.simplify((-start + low).ceil_div(dilation))
         end = body.simplify((-start + high).ceil_div(dilation))
@@ -79,7 +79,7 @@ def _at_most(value: int | None, limit: int | None) -> bool:
 
 
 def window_of(op: nn.WindowOp) -> PoolWindow:
-    """The window of a pooling operation."""
+    """Return the window of a pooling operation."""
     return PoolWindow(
         nn.ints(op.kernel),
         nn.ints(op.strides),
@@ -90,7 +90,7 @@ def window_of(op: nn.WindowOp) -> PoolWindow:
 
 
 def lower_pool(kernel: KernelBuilder, op: nn.PoolOp) -> None:
-    """`y[n, c, p]` folds `x[n, c, p * stride + k * dilation - pad]` over the window's k."""
+    """Fold `x[n, c, p * stride + k * dilation - pad]` over the window's k to `y[n, c, p]`."""
     kernel.define(op.result, _POOL[op.kind.data](kernel, op, window_of(op)))
 
 
@@ -175,7 +175,7 @@ _POOL: dict[PoolKind, Callable[[KernelBuilder, nn.PoolOp, PoolWindow], Element]]
 
 
 def lower_max_pool_indices(kernel: KernelBuilder, op: nn.MaxPoolIndicesOp) -> None:
-    """The flat position of the first greatest tap; -1 as long as no tap is inside the input."""
+    """Define the flat position of the first greatest tap; -1 if no tap is inside the input."""
     window, x_shape = window_of(op), nn.shape_of(op.x)
     element_type = nn.tensor_type(op.x).element_type
     least, _ = extremes(element_type)
@@ -191,8 +191,8 @@ def lower_max_pool_indices(kernel: KernelBuilder, op: nn.MaxPoolIndicesOp) -> No
         n, c, *position = index
         best, where = so_far
         taps = window.taps(position, reduce)
-        # A tap outside of the input is the least number and never taken: the first tap inside
-        # replaces it whatever its value.
+        # A tap outside of the input reads the least number and is never selected; the first tap
+        # inside is selected whatever its value is.
         inside = body.inside([n, c, *taps], x_shape)
         x = body.read_or(op.x, [n, c, *taps], x_shape, least)
         better = exceeds(x, best) | where.compare("lt", 0)

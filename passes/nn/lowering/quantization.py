@@ -1,4 +1,4 @@
-"""Lowering of quantisation to arithmetic in floats."""
+"""Lowering of quantisation to floating-point arithmetic."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ from .kernel import KernelBuilder
 from .scalar import Scalar, extremes
 
 _ROUNDS = 1.5 * 2**23
-"""A float whose neighbours are integers, as are those of its sums with less than 2**22."""
+"""A float whose neighbours are 1 apart, as are those of its sums with less than 2**22."""
 
 
 def _round_half_up(x: Scalar) -> Scalar:
-    # floor(x + 0.5) would round the sum, and take the float below 0.5 to 1.
+    # floor(x + 0.5) would round the sum, and map the largest float below 0.5 to 1.
     below = x.call("floor")
     return (x - below).compare("ge", 0.5).select(below + 1.0, below)
 
@@ -33,32 +33,32 @@ ROUNDING: dict[Rounding, Callable[[Scalar], Scalar]] = {
 
 
 def _wide(element_type: Attribute) -> Attribute:
-    """The type in which quantised values are computed: f64 for doubles, else f32."""
+    """Return the type in which quantised values are computed: f64 for doubles, else f32."""
     return f64 if element_type == f64 else f32
 
 
 def _quotient(body: Body, x: Scalar, scale: SSAValue, index: Sequence[Index]) -> Scalar:
-    """x / scale; by a power of two it is a product, which is as exact and needs no division."""
-    known = splat_of(scale)
-    if known == 1:
+    """Return x / scale; for a power of two as a product, which is exact and avoids a division."""
+    splat = splat_of(scale)
+    if splat == 1:
         return x
-    if known and math.frexp(known)[0] == 0.5 and 2.0**-126 <= known <= 2.0**126:
-        return x * (1 / known)
+    if splat and math.frexp(splat)[0] == 0.5 and 2.0**-126 <= splat <= 2.0**126:
+        return x * (1 / splat)
     return x / read_broadcast(body, scale, index).cast(x.element_type)
 
 
 def _is_narrow(op: nn.QuantizeOp) -> bool:
-    """Whether it rounds halves to even, to integers of at most 16 bits."""
+    """Return whether `op` rounds half to even, to integers of at most 16 bits."""
     size = nn.numpy_dtype(nn.tensor_type(op.result).element_type).itemsize
     return op.rounding.data is Rounding.HALF_EVEN and size <= 2
 
 
 def _narrow(x: Scalar, zero: int, to: Attribute) -> Scalar:
-    """x rounded to even, and moved by a zero point, as an integer of 8 or 16 bits.
+    """Return x, rounded to even and moved by a zero point, as an integer of 8 or 16 bits.
 
-    A sum with 1.5 * 2^23 has no bits for fractions, so the addition rounds. Its lower bits are the
-    integer: neither a rounding function nor a conversion, which some compilers do lane by lane.
-    Clamped before, the sum is exact, and the result is the same as if it were clamped after.
+    A sum with 1.5 * 2^23 has no fraction bits, so the addition rounds, and its lower bits are the
+    integer. This avoids a rounding function and a conversion, which some compilers do lane by lane.
+    Clamping first makes the sum exact and gives the same result as clamping afterwards.
     """
     low, high = extremes(to)
     bits = (x.max(float(low - zero)).min(float(high - zero)) + _ROUNDS).bits()
@@ -66,7 +66,7 @@ def _narrow(x: Scalar, zero: int, to: Attribute) -> Scalar:
 
 
 def lower_quantize(kernel: KernelBuilder, op: nn.QuantizeOp) -> None:
-    """`clamp(round(x[i] / scale[i]) + zero_point[i])`, scale and zero point broadcast."""
+    """Define `clamp(round(x[i] / scale[i]) + zero_point[i])`, with broadcast parameters."""
     to = nn.tensor_type(op.result).element_type
     low, high = extremes(to)
     shape = nn.shape_of(op.result)
@@ -81,7 +81,7 @@ def lower_quantize(kernel: KernelBuilder, op: nn.QuantizeOp) -> None:
         if splat_of(op.zero_point) != 0:
             value = value + read_broadcast(body, op.zero_point, index).cast(f32)
         value = value.max(low).min(high)
-        # Tails may hold any number, or divide by zero, and then the cast is undefined.
+        # Tails may hold any number, or divide by zero, which makes the cast undefined.
         inside = body.within(index, shape)
         return (value if inside is None else inside.select(value, 0)).cast(to)
 
@@ -89,7 +89,7 @@ def lower_quantize(kernel: KernelBuilder, op: nn.QuantizeOp) -> None:
 
 
 def lower_dequantize(kernel: KernelBuilder, op: nn.DequantizeOp) -> None:
-    """`(q[i] - zero_point[i]) * scale[i]`, scale and zero point broadcast."""
+    """Define `(q[i] - zero_point[i]) * scale[i]`, with broadcast parameters."""
     to = nn.tensor_type(op.result).element_type
 
     def element(body: Body, index: Sequence[Index]) -> Scalar:

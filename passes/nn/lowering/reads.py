@@ -1,7 +1,7 @@
-"""The elements that an operation reads, each as a function of the index of the result.
+"""The elements that an operation reads, each as a function of the result's index.
 
-Layouts and tails need to know how an operation's indices move. The lowering says it; this module
-asks (`recorder`).
+Layouts and tails need to know how an operation's indices move. This module derives it from the
+operation's lowering (`recorder`).
 """
 
 from __future__ import annotations
@@ -16,33 +16,33 @@ from xdsl.ir.affine import AffineExpr
 
 @dataclass(frozen=True, eq=False)
 class OperandRead:
-    """A load that an operation does for many elements of its result.
+    """A load that an operation performs for many elements of its result.
 
     `index` is over the axes of the result, `d0` to `d{rank - 1}`, and further values: the loops of
-    reductions, and loaded integers. It holds for indices beyond the extents of the result, too,
+    reductions, and loaded integers. It is also valid for indices beyond the extents of the result,
     where packed layouts have tails.
     """
 
     operand: int
-    """Its position among the operands."""
+    """The position among the operands."""
     index: tuple[AffineExpr, ...]
     times: int
     """The number of loads for the whole result."""
     guarded: bool
-    """Whether some of them are left out, because they would be outside of the operand."""
+    """Whether some loads are skipped because they would be outside of the operand."""
     extents: tuple[int | None, ...]
-    """Of each value the extent of its loop; None for axes of the result and loaded integers."""
+    """The loop extent of each value; None for axes of the result and loaded integers."""
     depends: dict[int, frozenset[int]]
     """For each loaded integer, the axes and loops on which it depends."""
 
     @property
     def loops(self) -> list[int]:
-        """The values that loops of reductions walk."""
+        """Return the values that are loops of reductions."""
         return [value for value, extent in enumerate(self.extents) if extent is not None]
 
 
 def reads_of(op: Operation) -> Sequence[OperandRead]:
-    """The reads of an operation for its first result; none where its lowering does not say them."""
+    """Return an operation's reads for its first result; none if they are unknown."""
     if op.regions:
         return tuple(_recorded(_alone(op, [body.clone() for body in op.regions])))
     operands, results = (tuple(v.type for v in values) for values in (op.operands, op.results))
@@ -51,7 +51,7 @@ def reads_of(op: Operation) -> Sequence[OperandRead]:
 
 
 def _alone(op: Operation, bodies: Sequence[Region]) -> Operation:
-    """The same operation on arguments of a block."""
+    """Return the same operation on arguments of a block."""
     block = Block(arg_types=[value.type for value in op.operands])
     return type(op).create(
         operands=block.args,
@@ -62,13 +62,15 @@ def _alone(op: Operation, bodies: Sequence[Region]) -> Operation:
 
 
 def _recorded(op: Operation) -> Sequence[OperandRead]:
-    # Not above: the recorder is a kernel, and kernels ask for reads.
+    # Imported here: the recorder is a kernel builder, which imports this module.
+    """Run the recorder on an operation."""
     from .recorder import record
 
     return record(op)
 
 
-# Equal operations of a network, and of others, are lowered once. The key holds no operation.
+# Caches equal operations across networks. The key holds types and properties, since holding the
+# operations would keep their modules alive.
 @lru_cache(maxsize=4096)
 def _reads(
     kind: type[Operation],

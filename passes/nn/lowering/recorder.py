@@ -1,4 +1,4 @@
-"""Records the reads of an operation: its lowering, run alone on plain tensors."""
+"""Recording of an operation's reads by running its lowering alone, on plain tensors."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from .scalar import Number, Scalar
 
 
 def record(op: Operation) -> list[OperandRead]:
-    """The reads of an operation for its first result; none if it has no lowering."""
+    """Return an operation's reads for its first result; none if it has no lowering."""
     if (lower := lowering_of(op)) is None:
         return []
     recorder = _Recorder(op)
@@ -32,25 +32,25 @@ def record(op: Operation) -> list[OperandRead]:
 
 @dataclass
 class _Scope:
-    """A loop nest: the part of a result that it writes, or a stage with a temporary."""
+    """A loop nest: one that writes a part of the result, or a stage with a temporary."""
 
     shape: Sequence[int]
     loops: Sequence[int] = ()
-    """The extents of the loops of a reduction, after those over `shape`."""
+    """The extents of the reduction loops, after those over `shape`."""
     places: Sequence[Index] | None = None
     """For a part, the index in the result at which an element is stored."""
     users: list[tuple[_Scope, Sequence[Index]]] = field(
         default_factory=list["tuple[_Scope, Sequence[Index]]"]
     )
-    """For a stage, the nests that load its results, and the indices of the loads."""
+    """For a stage, the nests that load its results, with the indices of the loads."""
     body: Body | None = None
 
 
 class _Body(Body):
-    """A body whose reads are noted as the lowering asks for them.
+    """A body that only records reads.
 
-    How memory guards them is of no interest, and would be most of the code. Nor are the sums of a
-    stage that computes many elements together, on which no index depends.
+    It skips guards of memory accesses, which would be most of the code, and the sums of a stage
+    that computes many elements together, since no index depends on them.
     """
 
     omits_sums = False
@@ -63,7 +63,7 @@ class _Body(Body):
 
 
 class _Recorder(KernelBuilder):
-    """A kernel of one operation that notes the loads of operands."""
+    """A kernel of one operation that records the loads of its operands."""
 
     def __init__(self, op: Operation):
         super().__init__("reads", op.operands, op.results)
@@ -76,6 +76,8 @@ class _Recorder(KernelBuilder):
             self.define(value, self._noting(position, self._elements[value]))
 
     def _noting(self, operand: int, load: Element) -> Element:
+        """Return an element that records its loads of an operand."""
+
         def element(body: Body, index: Sequence[Index]) -> Scalar:
             self._noted.append((self._scopes[body], operand, index, body.is_conditional))
             return load(body, index)
@@ -115,7 +117,7 @@ class _Recorder(KernelBuilder):
         return self._using(stage, load, first=1)
 
     def _using(self, stage: _Scope, load: Element, first: int = 0) -> Element:
-        """The loads of a stage's results, whose indices from `first` on are its variables."""
+        """Return the loads of a stage's results; indices from `first` on are its variables."""
 
         def element(body: Body, index: Sequence[Index]) -> Scalar:
             stage.users.append((self._scopes[body], index[first:]))
@@ -125,15 +127,17 @@ class _Recorder(KernelBuilder):
 
     def _body(self, block: tir.BlockOp, shape: Sequence[int], half: Attribute = f32) -> Body:
         body = _Body(self, block.body.block, block.iter_vars, block.iter_extents, shape, half)
-        # The indices hold beyond the extents, where a layout may have a tail.
+        # The indices must be valid beyond the extents, since a layout may have a tail there.
         body.extents = [None] * len(block.iter_extents)
         body.omits_sums = self._omits_sums
         self._scopes[body], self._scope.body = self._scope, body
         return body
 
     def reads(self) -> list[OperandRead]:
-        """Evaluate the result, and return all reads that its elements need; none if a kernel
-        computes whole tiles of elements, each by an expression of its own.
+        """Evaluate the result and return all reads that its elements need.
+
+        Return no reads if the kernel computes whole tiles, whose elements have different
+        expressions.
         """
         if self._together:
             return []
@@ -165,16 +169,16 @@ class _Numbering:
     def read(
         self, scope: _Scope, operand: int, index: Sequence[Index], guarded: bool
     ) -> OperandRead | None:
-        """The read at an index of a nest; None if no element of the result needs it."""
+        """Return the read at an index of a nest; None if no element of the result needs it."""
         values = self._values(scope)
         if values is None:
             return None
-        found = tuple(with_dims(i, values) for i in index)
+        position = tuple(with_dims(i, values) for i in index)
         times = prod(scope.shape) * prod(scope.loops)
-        used = {dim for i in found for dim in used_dims(i)}
+        used = {dim for i in position for dim in used_dims(i)}
         return OperandRead(
             operand,
-            found,
+            position,
             times,
             guarded,
             tuple(self._loops.get(dim) for dim in range(self._count)),
@@ -182,7 +186,7 @@ class _Numbering:
         )
 
     def _values(self, scope: _Scope) -> list[AffineExpr] | None:
-        """The values of a nest's variables, and of the integers that it loads."""
+        """Return the values of a nest's variables and of the integers that it loads."""
         if id(scope) not in self._known:
             values = self._variables(scope)
             if values is not None and scope.body is not None:
@@ -205,7 +209,7 @@ class _Numbering:
         return None
 
     def _inverse(self, places: Sequence[Index], shape: Sequence[int]) -> list[AffineExpr] | None:
-        """The variables of a part by the index in the result at which an element is stored."""
+        """Return the variables of a part as functions of the index in the result."""
         values: list[AffineExpr | None] = [None] * len(shape)
         for axis, place in enumerate(places):
             form = linear(place, [max(extent, 2) for extent in shape])
@@ -215,13 +219,13 @@ class _Numbering:
                     values[dim] = moved - form.constant if form.constant else moved
                 case _:
                     pass
-        found = [value for value in values if value is not None]
-        return found if len(found) == len(values) else None
+        solved = [value for value in values if value is not None]
+        return solved if len(solved) == len(values) else None
 
     def _loaded(self, ssa: SSAValue, body: Body, values: Sequence[AffineExpr]) -> AffineExpr:
         new = self._new()
-        known = dict(zip(body.dims, values, strict=False))
-        dims = {dim for v in _sources(ssa) if v in known for dim in used_dims(known[v])}
+        value_of = dict(zip(body.dims, values, strict=False))
+        dims = {dim for v in _sources(ssa) if v in value_of for dim in used_dims(value_of[v])}
         self._depends[new.position] = frozenset(dims)
         return new
 
@@ -231,17 +235,17 @@ class _Numbering:
 
 
 def _sources(ssa: SSAValue) -> set[SSAValue]:
-    """The arguments of blocks from which a value is computed."""
-    pending, seen, found = [ssa], set[SSAValue](), set[SSAValue]()
+    """Return the block arguments from which a value is computed."""
+    pending, seen, sources = [ssa], set[SSAValue](), set[SSAValue]()
     while pending:
         value = pending.pop()
         if value in seen:
             continue
         seen.add(value)
         if isinstance(value, BlockArgument):
-            found.add(value)
+            sources.add(value)
         elif isinstance(owner := value.owner, Operation):
             pending += [v for op in owner.walk() for v in op.operands]
         else:
             assert isinstance(owner, Block)
-    return found
+    return sources

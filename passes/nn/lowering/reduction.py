@@ -30,7 +30,7 @@ class Reducer:
     map: Callable[[Scalar], Scalar] = lambda x: x
     finish: Callable[[Scalar, int], Scalar] = lambda x, count: x
     real: bool = False
-    """Whether integers are reduced as floating point numbers, and the result truncated."""
+    """Whether integers are reduced as floating-point numbers and the result truncated."""
     wide: bool = False
     """Whether integers are reduced as i64: their own type may not hold a sum or the count."""
     ignores_zeros: bool = False
@@ -72,11 +72,11 @@ FOLDS: dict[ReduceKind, Reducer] = {
     ),
     ReduceKind.SUM_SQUARE: Reducer(_zero, _add, _square, ignores_zeros=True),
 }
-"""The reductions in one stage; log_sum_exp takes two."""
+"""The reductions that need one stage; log_sum_exp needs two."""
 
 
 def real_type(element_type: Attribute) -> Attribute:
-    """The floating point type that holds every number of an element type."""
+    """Return the floating-point type that holds every number of an element type."""
     if nn.is_float(element_type):
         return element_type
     return f64 if nn.numpy_dtype(element_type).itemsize > 2 else f32
@@ -91,9 +91,9 @@ def fold_axes(
     update: Callable[[Body, list[Index], Scalar], Scalar],
     extents: Sequence[int] = (),
 ) -> Element:
-    """A stage that folds `update(body, index into x, so far)` over axes, whose extent becomes 1.
+    """Emit a stage that folds `update(body, index into x, so far)` over axes; return its element.
 
-    `extents` are those of x, with tails if the loops run over them.
+    The folded axes get extent 1. `extents` are those of x, with tails if the loops run over them.
     """
     extents = extents or x_shape
     shape = [1 if i in axes else size for i, size in enumerate(x_shape)]
@@ -116,13 +116,13 @@ def fold_axes(
 
 
 def kept_extents(kernel: KernelBuilder, x: SSAValue, axes: Sequence[int]) -> list[int]:
-    """The extents of x, with the tails of results on the axes that are not reduced."""
+    """Return the extents of x, with the tails of results on the axes that are not reduced."""
     written = kernel.written_extents(x)
     return [n if i in axes else written[i] for i, n in enumerate(nn.shape_of(x))]
 
 
 def at_reduced(element: Element, axes: Sequence[int]) -> Element:
-    """`element` of a reduced tensor for an index into the tensor before the reduction."""
+    """Return `element` of a reduced tensor, by an index into the tensor before the reduction."""
     return lambda body, index: element(
         body, [ZERO if i in axes else position for i, position in enumerate(index)]
     )
@@ -168,7 +168,7 @@ def _fold(kernel: KernelBuilder, op: nn.ReduceOp, axes: Sequence[int], fold: Red
             extents[axis] = kernel.tails.read(op.x, axis)
     if count == 0 and op.kind.data is ReduceKind.MEAN and not nn.is_float(type_):
         raise CloptError(
-            f"{node_name(op)}: no integers have no mean; reduce a tensor with elements"
+            f"{node_name(op)}: the mean of no integers is undefined; reduce a tensor with elements"
         )
     total = fold_axes(
         kernel,
@@ -183,7 +183,7 @@ def _fold(kernel: KernelBuilder, op: nn.ReduceOp, axes: Sequence[int], fold: Red
 
 
 def _log_sum_exp(kernel: KernelBuilder, op: nn.ReduceOp, axes: Sequence[int]) -> Element:
-    """`log(sum exp(x - m)) + m`; m is the greatest x, so that no exponential overflows."""
+    """Return `log(sum exp(x - m)) + m`; m is the greatest x, so that no exponential overflows."""
     x_shape, type_ = nn.shape_of(op.x), real_type(nn.tensor_type(op.x).element_type)
     extents = kept_extents(kernel, op.x, axes)
     largest = fold_axes(
@@ -197,7 +197,7 @@ def _log_sum_exp(kernel: KernelBuilder, op: nn.ReduceOp, axes: Sequence[int]) ->
     )
 
     def shift(body: Body, index: Sequence[Index]) -> Scalar:
-        # An infinite m would give inf - inf, which is NaN.
+        # With an infinite m, x - m would be inf - inf, which is NaN.
         value = largest(body, index)
         return value.call("abs").compare("eq", inf).select(body.constant(0, type_), value)
 
@@ -217,7 +217,7 @@ def _log_sum_exp(kernel: KernelBuilder, op: nn.ReduceOp, axes: Sequence[int]) ->
 
 
 def exceeds(x: Scalar, best: Scalar, name: str = "gt") -> Scalar:
-    """Whether x is greater (`lt`: less) than another; NaN counts as beyond all numbers."""
+    """Return whether x is greater than `best` (`lt`: less); NaN is beyond all numbers."""
     better = x.compare(name, best)
     if not x.is_float:
         return better
@@ -231,7 +231,7 @@ def lower_arg_reduce(kernel: KernelBuilder, op: nn.ArgReduceOp) -> None:
     shape = [1 if i == axis else size for i, size in enumerate(x_shape)]
     if x_shape[axis] == 0 and 0 not in shape:
         raise CloptError(
-            f"{node_name(op)}: no element of an empty axis is extreme; reduce an axis with elements"
+            f"{node_name(op)}: an empty axis has no extreme element; reduce an axis with elements"
         )
     least, greatest = extremes(element_type)
     largest = op.kind.data is ArgReduceKind.MAX
@@ -243,7 +243,7 @@ def lower_arg_reduce(kernel: KernelBuilder, op: nn.ArgReduceOp) -> None:
         best, where = so_far
         (position,) = reduced
         x = body.read(op.x, [*index[:axis], position, *index[axis + 1 :]])
-        # Of equal elements the last is taken: any that the best so far does not exceed.
+        # To select the last of equal elements, take any that the best so far does not exceed.
         better = exceeds(x, best, name) if op.select_last is None else ~exceeds(best, x, name)
         return [better.select(x, best), better.select(body.index_scalar(position, i64), where)]
 
@@ -262,7 +262,7 @@ def lower_arg_reduce(kernel: KernelBuilder, op: nn.ArgReduceOp) -> None:
 
 
 def lower_cumsum(kernel: KernelBuilder, op: nn.CumsumOp) -> None:
-    """`y[i] = sum of x[j], j <= i`; with `reverse` j >= i, with `exclusive` without j = i."""
+    """Define `y[i] = sum of x[j], j <= i`; with `reverse` j >= i, with `exclusive` j != i."""
     x_shape, axis = nn.shape_of(op.x), op.axis.value.data
     size, element_type = x_shape[axis], nn.tensor_type(op.x).element_type
     nearest = 0 if op.exclusive is None else 1
@@ -271,7 +271,7 @@ def lower_cumsum(kernel: KernelBuilder, op: nn.CumsumOp) -> None:
         body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[Scalar]
     ) -> list[Scalar]:
         (step,) = reduced
-        # From the far end towards i: the order in which a running sum adds.
+        # From the far end towards i, the order of additions in a running sum.
         position = step if op.reverse is None else -step + (size - 1)
         distance = index[axis] - position if op.reverse is None else position - index[axis]
         taken = body.compare_index(distance, "sge", nearest)
@@ -283,10 +283,10 @@ def lower_cumsum(kernel: KernelBuilder, op: nn.CumsumOp) -> None:
 
 
 def lower_top_k(kernel: KernelBuilder, op: nn.TopKOp) -> None:
-    """Count for every element those that precede it; the element with rank r is the r-th result.
+    """Count for every element the elements that precede it; the r-th result has rank r.
 
-    All ranks differ: equal elements are ordered by their positions, and NaN counts as the greatest
-    number, as in numpy.sort.
+    All ranks differ: equal elements are ordered by their positions, and NaN is the greatest number,
+    as in numpy.sort.
     """
     x_shape, axis = nn.shape_of(op.x), op.axis.value.data
     size, shape = x_shape[axis], nn.shape_of(op.values)
@@ -313,8 +313,8 @@ def lower_top_k(kernel: KernelBuilder, op: nn.TopKOp) -> None:
     ) -> list[Scalar]:
         (j,) = reduced
         rank = ranks[0](body, replaced(index, j))
-        found = rank.compare("eq", body.index_scalar(index[axis], i32))
-        return [found.select(body.index_scalar(j, i64), so_far[0])]
+        matches = rank.compare("eq", body.index_scalar(index[axis], i32))
+        return [matches.select(body.index_scalar(j, i64), so_far[0])]
 
     (where,) = kernel.reduction("top_k", shape, [size], [Accumulator(i64, 0)], find)
     kernel.define(op.indices, where)

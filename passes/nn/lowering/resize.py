@@ -1,9 +1,9 @@
 """Lowering of resize: every coordinate map of ONNX as exact integer arithmetic on indices.
 
 Along one dimension ONNX maps the output position i to the input coordinate `slope * i + offset`,
-and shapes and scales are known. So the coordinate is a fraction `(a i + b) / c` of known integers:
-its floor is an affine expression, and the interpolation weight a remainder divided by c. No
-coordinate is rounded, whatever the device's arithmetic.
+where shapes and scales are known. So the coordinate is a fraction `(a i + b) / c` of known
+integers: its floor is an affine expression, and the interpolation weight is a remainder divided by
+c. No coordinate is rounded, independent of the device's arithmetic.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from .kernel import KernelBuilder
 from .scalar import Scalar
 
 Weight = Scalar | float
-"""A factor of an interpolation: a number if it is the same everywhere."""
+"""An interpolation weight: a Python number if it is the same for all elements."""
 
 Tap = tuple[Index, Weight]
-"""A position along one dimension and its factor."""
+"""A position along one dimension and its weight."""
 
 _LARGEST = 2**31 - 1
 
 
 @dataclass(frozen=True)
 class Stretch:
-    """The parameters of one dimension's coordinate map, in exact numbers."""
+    """The parameters of one dimension's coordinate map, as exact numbers."""
 
     size: int
     resized: int
@@ -45,7 +45,7 @@ class Stretch:
 
     @property
     def length(self) -> Fraction:
-        """The length of the result before rounding to `resized`."""
+        """Return the length of the result before rounding to `resized`."""
         return self.size * self.scale
 
 
@@ -100,17 +100,17 @@ class Coordinate:
     c: int
 
     def floor(self, i: Index) -> Index:
-        """The integer below the coordinate."""
+        """Return the greatest integer that does not exceed the coordinate."""
         return (i * self.a + self.b) // self.c
 
     def fraction(self, body: Body, i: Index, element_type: Attribute) -> Weight:
-        """The distance of the coordinate from its floor."""
+        """Return the distance of the coordinate from its floor."""
         rest = (i * self.a + self.b) % self.c
         low, high = body.bounds(rest)
         if low is not None and low == high:
             return low / self.c
         number = body.index_scalar(rest, i32).cast(f32 if element_type == f16 else element_type)
-        # Halves are computed in float, so a weight must not be rounded to half.
+        # Halves are computed in float, so the weight is not rounded to half either.
         return Scalar(body, number.ssa, element_type) * (1 / self.c)
 
 
@@ -123,10 +123,10 @@ _ROUND: dict[NearestMode, Callable[[Fraction], int]] = {
 
 
 def _nearest(line: Line, mode: NearestMode, resized: int) -> Coordinate | None:
-    """A coordinate whose floor is the rounded coordinate at every output position.
+    """Return a coordinate whose floor is the rounded coordinate at every output position.
 
-    With slope a / c, position i asks for `c t <= a i + b < c (t + 1)`, where t is the rounded
-    coordinate: an interval for b. The simplest slope whose intervals intersect is taken.
+    With slope a / c, position i requires `c t <= a i + b < c (t + 1)`, where t is the rounded
+    coordinate: an interval for b. The result has the simplest slope whose intervals intersect.
     """
     slope, offset = line
     targets = [_ROUND[mode](slope * i + offset) for i in range(resized)]
@@ -146,14 +146,14 @@ def _linear_weights(t: Weight) -> list[Weight]:
 
 
 def _cubic_weights(t: Weight, a: float) -> list[Weight]:
-    """Keys' convolution kernel at the four neighbours (cubic_coeff_a)."""
+    """Return Keys' convolution kernel at the four neighbours (cubic_coeff_a)."""
     s = 1.0 - t
 
     def near(x: Weight) -> Weight:
         return ((a + 2.0) * x - (a + 3.0)) * x * x + 1.0
 
     def far(x: Weight) -> Weight:
-        # The outer piece a x^3 - 5 a x^2 + 8 a x - 4 a, taken at 1 + x.
+        # The outer piece a x^3 - 5 a x^2 + 8 a x - 4 a, evaluated at 1 + x.
         return a * x * ((x - 2.0) * x + 1.0)
 
     return [far(t), near(t), near(s), far(s)]
@@ -186,12 +186,12 @@ def lower_resize(kernel: KernelBuilder, op: nn.ResizeOp) -> None:
 
 
 def _stretch(op: nn.ResizeOp, axis: int, exact: bool) -> Stretch:
-    """The parameters of one dimension; the region of interest simplified unless `exact`."""
+    """Return the parameters of one dimension; the region of interest simplified unless `exact`."""
     shape = nn.shape_of(op.x)
     size, resized = shape[axis], nn.shape_of(op.result)[axis]
     scale = nn.floats(op.scales)[axis]
     ratio = Fraction(resized, size)
-    # Most scales are quotients of the sizes, which an exporter rounded to single precision.
+    # Most scales are quotients of the sizes that an exporter rounded to single precision.
     if abs(scale - ratio) > 2**-22 * scale:
         ratio = _simplest(scale)
     roi = nn.floats(op.roi) or (0.0,) * len(shape) + (1.0,) * len(shape)
@@ -210,14 +210,14 @@ def _coordinate(op: nn.ResizeOp, axis: int) -> Coordinate:
         at = Coordinate(int(slope * c), int(offset * c), c)
     if at is None or abs(at.a) * resized + abs(at.b) + at.c > _LARGEST:
         raise CloptError(
-            f"{node_name(op)}: the scale {nn.floats(op.scales)[axis]} of dimension {axis} is no "
+            f"{node_name(op)}: the scale {nn.floats(op.scales)[axis]} of dimension {axis} is not a "
             "simple fraction; give sizes instead of scales"
         )
     return at
 
 
 def _simplest(value: float) -> Fraction:
-    """The simplest fraction that single precision cannot distinguish from the value."""
+    """Return the simplest fraction that single precision cannot distinguish from the value."""
     exact = Fraction(value)
     for bits in range(4, 24):
         candidate = exact.limit_denominator(2**bits)
@@ -227,7 +227,7 @@ def _simplest(value: float) -> Fraction:
 
 
 def _taps(op: nn.ResizeOp, body: Body, at: Coordinate, i: Index, size: int) -> list[Tap]:
-    """The elements along one dimension that an output position reads, with their factors."""
+    """Return the elements along one dimension that an output position reads, with weights."""
     if op.mode.data is ResizeMode.NEAREST:
         return [(body.clamp(at.floor(i), size), 1.0)]
     fraction = at.fraction(body, i, nn.tensor_type(op.x).element_type)
@@ -248,7 +248,7 @@ def _taps(op: nn.ResizeOp, body: Body, at: Coordinate, i: Index, size: int) -> l
 def _exclude_outside(
     op: nn.ResizeOp, body: Body, positions: Sequence[Index], weights: Sequence[Weight], size: int
 ) -> list[Weight]:
-    """Set the weights of elements outside of the input to zero, and scale the others to sum 1."""
+    """Return the weights with zero for elements outside of the input, rescaled to sum 1."""
     element_type = nn.tensor_type(op.x).element_type
     kept: list[Weight] = []
     for position, weight in zip(positions, weights, strict=True):
@@ -267,7 +267,7 @@ def _exclude_outside(
 def _interpolate(
     op: nn.ResizeOp, body: Body, taps: Sequence[Sequence[Tap]], at: list[Index]
 ) -> Scalar:
-    """The weighted sum over the taps of all dimensions, innermost first."""
+    """Return the weighted sum over the taps of all dimensions, innermost first."""
     if not taps:
         return body.read(op.x, at)
     total: Scalar | None = None
@@ -280,7 +280,7 @@ def _interpolate(
 
 
 def _inside(op: nn.ResizeOp, body: Body, index: Sequence[Index]) -> Scalar | None:
-    """Whether a cropping resize stays within the input; None if it always does."""
+    """Return whether a cropping resize stays within the input; None if it always does."""
     if op.coordinate_mode.data is not CoordinateMode.TF_CROP_AND_RESIZE:
         return None
     condition: Scalar | None = None

@@ -22,7 +22,7 @@ Number = bool | int | float
 
 _BinaryOp = type[IRDLOperation]
 
-# name: (float, signed, unsigned), None if numbers of the kind lack the operation
+# name: (float, signed, unsigned); None if a class of numbers lacks the operation.
 _BINARY: dict[str, tuple[_BinaryOp | None, _BinaryOp | None, _BinaryOp | None]] = {
     "add": (arith.AddfOp, arith.AddiOp, arith.AddiOp),
     "sub": (arith.SubfOp, arith.SubiOp, arith.SubiOp),
@@ -44,7 +44,7 @@ _ALLOW_RECIPROCAL = arith.FastMathFlagsAttr([FastMathFlag.ALLOW_RECIP])
 _APPROXIMATE = arith.FastMathFlagsAttr([FastMathFlag.APPROX_FUNC])
 _LOSE_NAN = arith.FastMathFlagsAttr([FastMathFlag.NO_NANS])
 
-# Float comparisons with NaN are false, except `ne`.
+# name: (float, signed, unsigned). Float comparisons with NaN are false, except `ne`.
 _COMPARE = {
     "eq": ("oeq", "eq", "eq"),
     "ne": ("une", "ne", "ne"),
@@ -84,7 +84,7 @@ _FLOAT_FUNCTIONS: dict[str, Callable[[SSAValue], Operation]] = {
 
 
 def compute_type(element_type: Attribute, half: Attribute = f32) -> Attribute:
-    """The type in which a kernel computes: `half` for halves, signless for integers."""
+    """Return the type in which a kernel computes: `half` for halves, signless for integers."""
     return half if element_type == f16 else nn.storage_type(element_type)
 
 
@@ -94,9 +94,9 @@ def _width(type_: Attribute) -> int:
 
 @dataclass(frozen=True)
 class Scalar:
-    """A value in a block body, and the nn element type that it represents.
+    """A value in a block body, with the nn element type that it represents.
 
-    Operators take another scalar of the same element type or a Python number.
+    Operators accept another scalar of the same element type or a Python number.
     """
 
     body: Body
@@ -105,48 +105,49 @@ class Scalar:
 
     @property
     def is_float(self) -> bool:
-        """Whether this is a floating point number."""
+        """Return whether this is a floating-point number."""
         return nn.is_float(self.element_type)
 
     def _class(self) -> int:
+        """Return the column of the tables above: float, signed or unsigned."""
         if self.is_float:
             return 0
         return 2 if nn.is_unsigned(self.element_type) or self.element_type == i1 else 1
 
     def lift(self, other: Scalar | Number) -> Scalar:
-        """`other` as a scalar of this type."""
+        """Return `other` as a scalar of this type."""
         return other if isinstance(other, Scalar) else self.body.constant(other, self.element_type)
 
     def ratio(self, other: Scalar | Number) -> Scalar:
-        """The quotient of floats as the device likes to round it; `/` is rounded correctly.
+        """Return the quotient of floats with the device's own rounding; `/` rounds correctly.
 
-        For smooth functions, whose result a last bit does not change by more than that.
+        Use it in smooth functions, where an error in the last bit stays one.
         """
         return self._new(arith.DivfOp(self.ssa, self.lift(other).ssa, _ALLOW_RECIPROCAL))
 
     def root(self) -> Scalar:
-        """The square root as the device likes to round it; `call("sqrt")` is rounded correctly."""
+        """Return the square root with the device's rounding; `call("sqrt")` rounds correctly."""
         return self._new(math.SqrtOp(self.ssa, _APPROXIMATE))
 
     def binary(self, name: str, other: Scalar | Number) -> Scalar:
-        """One of add, sub, mul, div, rem, max, min, and, or, xor, shl, shr, pow, copysign.
+        """Return add, sub, mul, div, rem, max, min, and, or, xor, shl, shr, pow or copysign.
 
-        Integer division truncates toward zero, and never traps: a division by 0 gives 0, as numpy's
-        does, and a quotient that overflows wraps. Max and min of floats propagate NaN.
+        Integer division truncates toward zero and never traps: division by 0 gives 0, as in numpy,
+        and a quotient that overflows wraps. Max and min of floats propagate NaN.
         """
         if name in ("div", "rem") and not self.is_float:
             return self._divided(name, self.lift(other))
         return self._plain(name, other)
 
     def _divided(self, name: str, divisor: Scalar) -> Scalar:
-        """An integer quotient or remainder.
+        """Return an integer quotient or remainder.
 
-        Processors trap at a division by 0, and of the least number by -1: both are replaced by one
-        by 1, whose remainder is right for either.
+        Processors trap on a division by 0, and of the least number by -1. Both divisors are
+        replaced by 1, whose remainder, 0, is right for either.
         """
-        known = divisor.ssa.owner
-        if isinstance(known, arith.ConstantOp) and isinstance(known.value, IntegerAttr):
-            return self._plain(name, divisor) if known.value.value.data else self.lift(0)
+        owner = divisor.ssa.owner
+        if isinstance(owner, arith.ConstantOp) and isinstance(owner.value, IntegerAttr):
+            return self._plain(name, divisor) if owner.value.value.data else self.lift(0)
         is_zero = divisor.compare("eq", 0)
         is_signed = not nn.is_unsigned(self.element_type)
         is_trap = is_zero | divisor.compare("eq", -1) if is_signed else is_zero
@@ -164,22 +165,22 @@ class Scalar:
         return self.body.combined(make, self, other)
 
     def compare(self, name: str, other: Scalar | Number) -> Scalar:
-        """One of eq, ne, lt, le, gt, ge, as a boolean."""
+        """Return eq, ne, lt, le, gt or ge as a boolean."""
         predicate = _COMPARE[name][self._class()]
         make = arith.CmpfOp if self.is_float else arith.CmpiOp
         return self._new(make(self.ssa, self.lift(other).ssa, predicate), i1)
 
     def call(self, name: str) -> Scalar:
-        """An elementary function of a float, by its usual name."""
+        """Return an elementary function of a float, by its usual name."""
         return self._new(_FLOAT_FUNCTIONS[name](self.ssa))
 
     def builtin(self, name: str, *others: Scalar | Number) -> Scalar:
-        """An OpenCL builtin of arguments and a result of this type."""
+        """Return an OpenCL builtin whose arguments and result have this type."""
         args = [self.ssa, *(self.lift(other).ssa for other in others)]
         return self._new(tir.CallOp(name, args, self.ssa.type))
 
     def select(self, if_true: Scalar, if_false: Scalar | Number) -> Scalar:
-        """`if_true` if this boolean holds, else `if_false`; both are computed."""
+        """Return `if_true` if this boolean holds, else `if_false`; both are computed."""
         op = arith.SelectOp(self.ssa, if_true.ssa, if_true.lift(if_false).ssa)
         return if_true._new(op)
 
@@ -220,28 +221,28 @@ class Scalar:
         return self.binary("xor", True if self.element_type == i1 else -1)
 
     def max(self, other: Scalar | Number) -> Scalar:
-        """The greater one; NaN propagates."""
+        """Return the greater one; NaN propagates."""
         if self.is_float and not isinstance(other, Scalar):
-            # A known number is not NaN: one comparison suffices, and compiles to one instruction.
+            # A constant is not NaN: one comparison suffices and compiles to one instruction.
             return self.compare("lt", other).select(self.lift(other), self)
         return self.binary("max", other)
 
     def max_of_numbers(self, other: Scalar) -> Scalar:
-        """The greater one of floats; where one is NaN, either, as the device likes it."""
+        """Return the greater of two floats; if one is NaN, either of them."""
         return self._new(arith.MaximumfOp(self.ssa, other.ssa, _LOSE_NAN))
 
     def min(self, other: Scalar | Number) -> Scalar:
-        """The lesser one; NaN propagates."""
+        """Return the lesser one; NaN propagates."""
         if self.is_float and not isinstance(other, Scalar):
             return self.compare("gt", other).select(self.lift(other), self)
         return self.binary("min", other)
 
     def cast(self, element_type: Attribute) -> Scalar:
-        """This value in another element type, by the rules of `nn.cast`."""
+        """Return this value in another element type, by the rules of `nn.cast`."""
         return cast_scalar(self, element_type)
 
     def bits(self) -> Scalar:
-        """The bits of an f32 as an i32."""
+        """Return the bits of an f32 as an i32."""
         return self._new(arith.BitcastOp(self.ssa, i32), i32)
 
     def _new(self, op: Operation, element_type: Attribute | None = None) -> Scalar:
@@ -252,7 +253,7 @@ class Scalar:
 def constant_attr(
     value: Number, element_type: Attribute, half: Attribute = f32
 ) -> FloatAttr | IntegerAttr:
-    """A number as an attribute of the compute type of `element_type`."""
+    """Return a number as an attribute of the compute type of `element_type`."""
     type_ = compute_type(element_type, half)
     if nn.is_float(element_type):
         return FloatAttr(float(value), cast("AnyFloat", type_))
@@ -260,7 +261,7 @@ def constant_attr(
 
 
 def extremes(element_type: Attribute) -> tuple[Number, Number]:
-    """The least and the greatest number of an element type."""
+    """Return the least and the greatest number of an element type."""
     if nn.is_float(element_type):
         return -inf, inf
     if element_type == i1:

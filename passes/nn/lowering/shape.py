@@ -20,7 +20,7 @@ ZERO = AffineExpr.constant(0)
 
 
 def flatten(index: Sequence[Index], shape: Sequence[int]) -> Index:
-    """The row-major position of an index in a tensor of `shape`."""
+    """Return the row-major position of an index in a tensor of `shape`."""
     flat: Index = ZERO
     for position, size in zip(index, shape, strict=True):
         flat = flat * size + position
@@ -28,7 +28,7 @@ def flatten(index: Sequence[Index], shape: Sequence[int]) -> Index:
 
 
 def unflatten(flat: Index, shape: Sequence[int]) -> list[Index]:
-    """The index in a tensor of `shape` at a row-major position."""
+    """Return the index in a tensor of `shape` at a row-major position."""
     index: list[Index] = []
     for i in range(len(shape)):
         quotient = flat // max(prod(shape[i + 1 :]), 1)
@@ -37,10 +37,10 @@ def unflatten(flat: Index, shape: Sequence[int]) -> list[Index]:
 
 
 def lower_reshape(kernel: KernelBuilder, op: nn.ReshapeOp) -> None:
-    """The operand index at the same row-major position.
+    """Define the result by the operand index at the same row-major position.
 
     Dimensions are matched in the smallest groups of equal size, so that a dimension that the
-    reshape does not touch keeps its index.
+    reshape does not affect keeps its index.
     """
     x_shape, shape = nn.shape_of(op.x), nn.shape_of(op.result)
     groups = nn.matching_groups(x_shape, shape)
@@ -58,7 +58,7 @@ def _regrouped(
     other: Sequence[int],
     groups: Sequence[tuple[range, range]],
 ) -> list[Index]:
-    """The index in a tensor of the `other` shape at the row-major position of one in `shape`."""
+    """Return the index in a tensor of shape `other` at the row-major position of `index`."""
     at: list[Index] = []
     for before, after in groups:
         kept = nn.kept_axis(shape, other, before, after)
@@ -71,7 +71,7 @@ def _regrouped(
 
 
 def lower_transpose(kernel: KernelBuilder, op: nn.TransposeOp) -> None:
-    """`y[i] = x[j]` with `j[perm[d]] = i[d]`."""
+    """Define `y[i] = x[j]` with `j[perm[d]] = i[d]`."""
     perm = nn.ints(op.perm)
     source = [perm.index(i) for i in range(len(perm))]
     kernel.define(op.result, lambda body, index: body.read(op.x, [index[i] for i in source]))
@@ -81,7 +81,7 @@ def lower_transpose(kernel: KernelBuilder, op: nn.TransposeOp) -> None:
 
 
 def lower_concat(kernel: KernelBuilder, op: nn.ConcatOp) -> None:
-    """The operand that holds the position along the axis; an output stores them one by one."""
+    """Define the result by the operand that holds a position; outputs store them one by one."""
     axis = op.axis.value.data
     pieces: list[tuple[SSAValue, int, int]] = []
     start = 0
@@ -92,7 +92,7 @@ def lower_concat(kernel: KernelBuilder, op: nn.ConcatOp) -> None:
         start = end
 
     def element(body: Body, index: Sequence[Index]) -> Scalar:
-        # Even a result without elements has code that reads one, which never runs.
+        # Even a result without elements gets code that reads one; it never runs.
         return _read_piece(body, pieces or [(op.inputs[0], 0, 0)], index, axis)
 
     kernel.define(op.result, element)
@@ -119,9 +119,9 @@ def _reader(value: SSAValue) -> Element:
 def _read_piece(
     body: Body, pieces: Sequence[tuple[SSAValue, int, int]], index: Sequence[Index], axis: int
 ) -> Scalar:
-    """The element of the first piece that ends after the position.
+    """Return the element of the first piece that ends after the position.
 
-    The position's bounds exclude some pieces, for which no comparison is emitted.
+    Pieces that the position's bounds exclude need no comparison.
     """
     (value, start, end), *rest = pieces
     position = index[axis]
@@ -139,7 +139,7 @@ def _read_piece(
 
 
 def lower_slice(kernel: KernelBuilder, op: nn.SliceOp) -> None:
-    """`y[i] = x[start + i * step]`."""
+    """Define `y[i] = x[start + i * step]`."""
     starts, steps = nn.ints(op.starts), nn.ints(op.steps)
     kernel.define(
         op.result,
@@ -150,7 +150,7 @@ def lower_slice(kernel: KernelBuilder, op: nn.SliceOp) -> None:
 
 
 def lower_pad(kernel: KernelBuilder, op: nn.PadOp) -> None:
-    """`y[i] = x[i - low]`, by the mode where that lies outside."""
+    """Define `y[i] = x[i - low]`, extended by the mode outside of x."""
     x_shape, low = nn.shape_of(op.x), nn.ints(op.low)
     value = 0 if op.value is None else nn.number(op.value)
 
@@ -176,8 +176,9 @@ def _borders(
     value: Number,
     element_type: Attribute,
 ) -> list[TensorPiece]:
-    """The slabs around a padded tensor, disjoint: the slabs of a dimension include the padding of
-    the dimensions after it, and not of those before it.
+    """Return the disjoint slabs around a padded tensor.
+
+    The slabs of a dimension include the padding of later dimensions, but not of earlier ones.
     """
     slabs: list[TensorPiece] = []
     for d, size in enumerate(shape):
@@ -198,12 +199,12 @@ def _borders(
 
 
 def _modulo(index: Index, before: int, period: int) -> Index:
-    """`(index - before) mod period`, of a number that is not negative."""
+    """Return `(index - before) mod period`, without negative intermediate values."""
     return (index + (-before) % period) % period
 
 
 def _reflect(body: Body, index: Index, before: int, size: int) -> Index:
-    """The position mirrored at the first and at the last element."""
+    """Return the position mirrored at the first and at the last element."""
     low, high = body.bounds(index - before)
     if low is not None and high is not None and low >= 0 and high < size:
         return index - before
@@ -233,13 +234,13 @@ _FOLD_BACK: dict[PadMode, Callable[[Body, Index, int, int], Index]] = {
 
 
 def lower_expand(kernel: KernelBuilder, op: nn.ExpandOp) -> None:
-    """`y[i] = x[i]`, 0 where x has extent 1."""
+    """Define `y[i] = x[i]`, with index 0 where x has extent 1."""
     x_shape = nn.shape_of(op.x)
     kernel.define(op.result, lambda body, index: body.read(op.x, broadcast_index(index, x_shape)))
 
 
 def lower_tile(kernel: KernelBuilder, op: nn.TileOp) -> None:
-    """`y[i] = x[i mod size]`."""
+    """Define `y[i] = x[i mod size]`."""
     x_shape = nn.shape_of(op.x)
     kernel.define(
         op.result,
@@ -250,7 +251,7 @@ def lower_tile(kernel: KernelBuilder, op: nn.TileOp) -> None:
 
 
 def _to_space(op: nn.DepthToSpaceOp | nn.SpaceToDepthOp, channels: int) -> Place:
-    """From [n, channel, y, x] of the deep tensor to the position in the wide one.
+    """Return the map from [n, channel, y, x] of the deep tensor to the wide one.
 
     A channel is `(i b + j) C + c` (dcr) or `c b b + i b + j` (crd) for offset i, j in the block.
     """
@@ -268,7 +269,7 @@ def _to_space(op: nn.DepthToSpaceOp | nn.SpaceToDepthOp, channels: int) -> Place
 
 
 def _to_depth(op: nn.DepthToSpaceOp | nn.SpaceToDepthOp, channels: int) -> Place:
-    """The inverse of `_to_space`."""
+    """Return the inverse of `_to_space`."""
     block = op.block.value.data
 
     def place(index: Sequence[Index]) -> list[Index]:
@@ -284,7 +285,7 @@ def _to_depth(op: nn.DepthToSpaceOp | nn.SpaceToDepthOp, channels: int) -> Place
 
 
 def lower_depth_to_space(kernel: KernelBuilder, op: nn.DepthToSpaceOp) -> None:
-    """`y[n, c, h b + i, w b + j]` is x at the channel of c and the offset i, j."""
+    """Define `y[n, c, h b + i, w b + j]` as x at the channel of c and the offset i, j."""
     channels = nn.shape_of(op.result)[1]
     to_depth = _to_depth(op, channels)
     kernel.define(op.result, lambda body, index: body.read(op.x, to_depth(index)))
@@ -292,7 +293,7 @@ def lower_depth_to_space(kernel: KernelBuilder, op: nn.DepthToSpaceOp) -> None:
 
 
 def lower_space_to_depth(kernel: KernelBuilder, op: nn.SpaceToDepthOp) -> None:
-    """The inverse of depth_to_space: the channel tells the offset in the block."""
+    """Define the inverse of depth_to_space: the channel determines the offset in the block."""
     channels = nn.shape_of(op.x)[1]
     to_space = _to_space(op, channels)
     kernel.define(op.result, lambda body, index: body.read(op.x, to_space(index)))

@@ -1,8 +1,8 @@
-"""Tails of packed axes: the loops that run over them, and the values that are zero there anyway.
+"""Tails of packed axes: the loops that run over them, and the values that are zero there.
 
-A layout fills up the last block of an axis. That tail must hold zeros, so that sums may run over
-it. The lowering tells which axes of operands and results share an index (`links_of`); an operation
-knows whether zeros stay zeros (`is_zero_beyond`).
+A layout pads the last block of an axis. This tail must hold zeros, so that sums may run over it.
+The lowering determines which axes of operands and results share an index (`links_of`), and an
+operation defines whether zeros stay zeros (`is_zero_beyond`).
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Axis = tuple[SSAValue, int]
 
 
 class Tails:
-    """The tails that the layouts of a kernel's operands and results give to the values in it.
+    """The tails of the values in a kernel, from the layouts of its operands and results.
 
     `params` and `results` are the extents, tails included, of the tensors that it reads and writes,
     `undefined` the axes whose tails do not hold zeros.
@@ -53,17 +53,17 @@ class Tails:
             self._note(self._written, value, extents)
 
     def read(self, value: SSAValue, axis: int) -> int:
-        """The extent of an operand's axis, with its tail in memory."""
+        """Return the extent of an operand's axis, with its tail in memory."""
         if value in self._params:
             return self._params[value][axis]
         return self._read.get(self._root((value, axis)), nn.shape_of(value)[axis])
 
     def written(self, value: SSAValue, axis: int) -> int:
-        """The extent of an axis, with the tails of the results that share its index."""
+        """Return the extent of an axis, with the tails of the results that share its index."""
         return self._written.get(self._root((value, axis)), nn.shape_of(value)[axis])
 
     def is_zero(self, value: SSAValue, axis: int) -> bool:
-        """Whether elements beyond the extent of an axis are zero, if all operands are finite."""
+        """Return whether elements beyond the extent of an axis are zero, for finite operands."""
         key = value, axis
         if key not in self._zero:
             owner = value.owner
@@ -74,7 +74,7 @@ class Tails:
         return self._zero[key]
 
     def linked_zero(self, op: Operation, axis: int, operand: SSAValue) -> bool:
-        """Whether an operand is zero at indices beyond the extent of the result's axis."""
+        """Return whether an operand is zero at indices beyond the extent of the result's axis."""
         return any(
             self.is_zero(value, i)
             for value, i, j in self._links(op)
@@ -104,29 +104,29 @@ class Tails:
             axis = self._parent[axis]
         return axis
 
-    def _note(self, known: dict[Axis, int], value: SSAValue, extents: Sequence[int]) -> None:
+    def _note(self, noted: dict[Axis, int], value: SSAValue, extents: Sequence[int]) -> None:
         for axis, extent in enumerate(extents):
             root = self._root((value, axis))
-            known[root] = max(known.get(root, 0), extent)
+            noted[root] = max(noted.get(root, 0), extent)
 
 
 def links_of(op: Operation) -> list[Link]:
-    """The axes that have, in all reads of the operand, the index of an axis of the result."""
+    """Return the operand axes that have, in all reads, the index of one axis of the result."""
     shape = nn.shape_of(op.results[0])
-    found: dict[tuple[int, int], int | None] = {}
+    links: dict[tuple[int, int], int | None] = {}
     for read in reads_of(op):
-        own = nn.shape_of(op.operands[read.operand])
+        operand_shape = nn.shape_of(op.operands[read.operand])
         for axis, position in enumerate(read.index):
             index = simplify(position, read.extents)
             at = index.position if isinstance(index, AffineDimExpr) else len(shape)
-            linked = at if at < len(shape) and shape[at] == own[axis] else None
+            linked = at if at < len(shape) and shape[at] == operand_shape[axis] else None
             key = read.operand, axis
-            found[key] = linked if found.get(key, linked) == linked else None
-    return [(op.operands[i], axis, at) for (i, axis), at in found.items() if at is not None]
+            links[key] = linked if links.get(key, linked) == linked else None
+    return [(op.operands[i], axis, at) for (i, axis), at in links.items() if at is not None]
 
 
 def _is_zero(tails: Tails, op: nn.NNOp, axis: int) -> bool:
-    """Whether the first result of an operation is zero beyond the extent of an axis."""
+    """Return whether the first result of an operation is zero beyond the extent of an axis."""
     stated = op.is_zero_beyond(axis, tails)
     if stated is not None:
         return stated
@@ -140,7 +140,7 @@ def _is_zero(tails: Tails, op: nn.NNOp, axis: int) -> bool:
 
 
 def _computes_zero(tails: Tails, op: Operation, axis: int) -> bool:
-    """Whether a function of zeros, and of the constants in the kernel, is zero."""
+    """Return whether a function of zeros, and of the constants in the kernel, is zero."""
     samples: list[nn.Array] = []
     for operand in op.operands:
         type_ = nn.tensor_type(operand)
@@ -158,7 +158,7 @@ def _computes_zero(tails: Tails, op: Operation, axis: int) -> bool:
 
 
 def _broadcasts(op: Operation, operand: SSAValue, axis: int) -> bool:
-    """Whether the operand has one element for all positions along an axis of the result."""
-    own = nn.shape_of(operand)
-    at = axis - (len(nn.shape_of(op.results[0])) - len(own))
-    return len(op.operands) > 1 and (at < 0 or own[at] == 1)
+    """Return whether the operand has one element for all positions along a result's axis."""
+    shape = nn.shape_of(operand)
+    at = axis - (len(nn.shape_of(op.results[0])) - len(shape))
+    return len(op.operands) > 1 and (at < 0 or shape[at] == 1)

@@ -1,4 +1,4 @@
-"""Lowering of Winograd's transforms: small matrices as sums, a whole tile at a time."""
+"""Lowering of Winograd's transforms: products with small matrices as sums, by whole tiles."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ from .kernel import Accumulator, Element, JointElements, KernelBuilder, sum_type
 from .scalar import Scalar
 
 Cell = Callable[[int, int], Scalar]
-"""An element of a tile by row and column."""
+"""Returns the element of a tile at a row and column."""
 
 
 def combine(factors: Sequence[float], term: Callable[[int], Scalar]) -> Scalar:
-    """The sum of `factor * term(i)`, without zeros and products with one, positive terms first."""
+    """Return the sum of `factor * term(i)` without trivial terms, positive terms first."""
     used = sorted((i for i, k in enumerate(factors) if k), key=lambda i: factors[i] < 0)
     total: Scalar | None = None
     for i in used:
@@ -34,7 +34,7 @@ def combine(factors: Sequence[float], term: Callable[[int], Scalar]) -> Scalar:
 
 
 def transformed(body: Body, key: object, matrix: Matrix, cell: Cell, row: int, col: int) -> Scalar:
-    """Element (row, col) of `M d M^T`; the elements of a row share those of `M d`."""
+    """Return element (row, col) of `M d M^T`; the elements of a row share those of `M d`."""
 
     def half(k: int) -> Scalar:
         return body.remember(
@@ -47,7 +47,10 @@ def transformed(body: Body, key: object, matrix: Matrix, cell: Cell, row: int, c
 def stepped(
     body: Body, key: object, steps: Sequence[Matrix], cell: Cell, row: int, col: int
 ) -> Scalar:
-    """Element (row, col) of `M d M^T`, M the product of the steps; all share what a step sums."""
+    """Return element (row, col) of `M d M^T`, where M is the product of the steps.
+
+    All elements share the intermediate sums of the steps.
+    """
 
     def half(k: int) -> Scalar:
         return _element(body, ("rows", key, k), steps, lambda i: cell(i, k), row)
@@ -58,7 +61,7 @@ def stepped(
 def _element(
     body: Body, key: object, steps: Sequence[Matrix], term: Callable[[int], Scalar], at: int
 ) -> Scalar:
-    """Element `at` of the product of the steps with the vector of terms."""
+    """Return element `at` of the product of the steps with the vector of terms."""
     if not steps:
         return term(at)
     first, *rest = steps
@@ -69,8 +72,9 @@ def _element(
 
 
 def _multiply_adds(factors: Sequence[float], term: Callable[[int], Scalar]) -> Scalar:
-    """The sum of `factor * term(i)` from a term without a factor on, if there is one, with one
-    multiply-add for each other factor.
+    """Return the sum of `factor * term(i)` as a chain of multiply-adds.
+
+    The chain starts from a term with factor 1, if there is one.
     """
     first = min((i for i, k in enumerate(factors) if k), key=lambda i: factors[i] != 1)
     total = term(first) if factors[first] == 1 else term(first) * factors[first]
@@ -86,7 +90,7 @@ def _plus(total: Scalar, value: Scalar, sign: float) -> Scalar:
 
 
 def _rows_apart(matrix: Matrix) -> list[list[int]]:
-    """The rows of a matrix in groups that share no column."""
+    """Return the rows of a matrix in groups that share no column."""
     groups: list[tuple[set[int], list[int]]] = []
     for row, factors in enumerate(matrix):
         used, rows = {i for i, factor in enumerate(factors) if factor}, [row]
@@ -98,13 +102,13 @@ def _rows_apart(matrix: Matrix) -> list[list[int]]:
 
 
 def constant(index: Index) -> int:
-    """The number that an index is in a kernel that computes whole tiles."""
+    """Return the value of an index that is constant in a kernel that computes whole tiles."""
     assert isinstance(index, AffineConstantExpr), "a tile's elements are computed one by one"
     return index.value
 
 
 def lower_winograd_input(kernel: KernelBuilder, op: nn.WinogradInputOp) -> None:
-    """`v[i T + j, c, tile] = (B^T d B)[i, j]`."""
+    """Define `v[i T + j, c, tile] = (B^T d B)[i, j]`."""
     m, pads, shape = op.tile.value.data, nn.ints(op.pads), nn.shape_of(op.x)
     size, transform, in_steps = m + KERNEL - 1, TRANSFORMS[m], op.in_steps is not None
     sizes = [s + pads[i] + pads[i + 2] - KERNEL + 1 for i, s in enumerate(shape[2:])]
@@ -140,7 +144,10 @@ def lower_winograd_input(kernel: KernelBuilder, op: nn.WinogradInputOp) -> None:
 
 
 def lower_winograd_output(kernel: KernelBuilder, op: nn.WinogradOutputOp) -> None:
-    """`y[n, o, h m + i, w m + j] = (A^T m A)[i, j]`; partial tiles at the end are own pieces."""
+    """Define `y[n, o, h m + i, w m + j] = (A^T m A)[i, j]`.
+
+    Partial tiles at the end are pieces of their own.
+    """
     m, (n_tiles, *sizes) = op.tile.value.data, nn.ints(op.sizes)
     size, transform = m + KERNEL - 1, TRANSFORMS[m]
     rows, cols = tile_counts(sizes, m)
@@ -173,7 +180,7 @@ def lower_winograd_output(kernel: KernelBuilder, op: nn.WinogradOutputOp) -> Non
 
 
 def _strips(size: int, m: int) -> list[tuple[int, int, int]]:
-    """The whole tiles along a dimension, and the rest: first element, tiles, elements of each."""
+    """Return the whole tiles along a dimension and the rest: (first element, tiles, tile size)."""
     strips = [(0, size // m, m), (size // m * m, 1, size % m)]
     return [strip for strip in strips if strip[1] and strip[2]]
 
@@ -183,7 +190,7 @@ def _shifted(m: int, row: int, col: int) -> Callable[[Sequence[Index]], list[Ind
 
 
 def lower_winograd_product(kernel: KernelBuilder, op: nn.WinogradProductOp) -> None:
-    """`m[at, o, tile] = sum over c of x[at, c, tile] w[at, o, c]`."""
+    """Define `m[at, o, tile] = sum over c of x[at, c, tile] w[at, o, c]`."""
     element_type = nn.tensor_type(op.result).element_type
 
     def update(
@@ -208,8 +215,9 @@ def lower_winograd_product(kernel: KernelBuilder, op: nn.WinogradProductOp) -> N
 
 
 def lower_winograd_conv(kernel: KernelBuilder, op: nn.WinogradConvOp) -> None:
-    """`y[n, o] = A^T [sum over c of w[o, c] * (B^T d B)] A`: the products between two stages that
-    compute whole tiles.
+    """Define `y[n, o] = A^T [sum over c of w[o, c] * (B^T d B)] A`.
+
+    The products are computed between two stages that compute whole tiles.
     """
     m, (outputs, _, channels) = op.tile.value.data, nn.shape_of(op.w)
     batch, _, *sizes = nn.shape_of(op.result)
@@ -256,7 +264,7 @@ def lower_winograd_conv(kernel: KernelBuilder, op: nn.WinogradConvOp) -> None:
 
 
 def _inputs(op: nn.WinogradConvOp) -> list[Element]:
-    """The elements of `B^T d B` of the tile at an index [n, th, tw, c]."""
+    """Return the elements of `B^T d B` of the tile at an index [n, th, tw, c]."""
     m, pads, shape = op.tile.value.data, nn.ints(op.pads), nn.shape_of(op.x)
     steps = TRANSFORMS[m].input_steps
 
@@ -276,7 +284,7 @@ def _inputs(op: nn.WinogradConvOp) -> list[Element]:
 
 
 def _results(products: Element, m: int) -> list[Element]:
-    """The elements of `A^T m A` of the tile at an index [n, th, tw, o]."""
+    """Return the elements of `A^T m A` of the tile at an index [n, th, tw, o]."""
     steps, size = TRANSFORMS[m].output_steps, m + KERNEL - 1
 
     def at(row: int, col: int) -> Element:

@@ -1,6 +1,6 @@
-"""What an accelerator tells `nn-choose`: the operations it computes, their costs, its graphs.
+"""The interface of an accelerator for `nn-choose`: what it computes, at what cost, in which graphs.
 
-Its mode is the fact of the target with its name: `prefer`, `auto` or `off`.
+The target fact with the accelerator's name is its mode: `prefer`, `auto` or `off`.
 """
 
 from __future__ import annotations

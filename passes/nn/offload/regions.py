@@ -41,7 +41,10 @@ class _Cluster:
     matches: list[Match] = field(default_factory=list[Match])
 
     def may_join(self, other: _Cluster) -> bool:
-        """Whether both can be one node: no unit is between them, and neither must be alone."""
+        """Return whether both may be one node.
+
+        They may not if a unit lies between them, or if one must be alone.
+        """
         if any(match.is_alone for match in (*self.matches, *other.matches)):
             return False
         both = self.bits | other.bits
@@ -107,7 +110,7 @@ class _Clusters:
         return self.clusters[self.home[unit]]
 
     def join(self, a: int, b: int) -> bool:
-        """Join the clusters of two units unless that closes a cycle; return if they are one."""
+        """Join two units' clusters unless that closes a cycle; return whether they are one."""
         a, b = sorted((self.home[a], self.home[b]))
         if a == b:
             return True
