@@ -1,4 +1,7 @@
-"""Choose who computes each value, our kernels or an accelerator, and the layout it lies in."""
+"""Choice of the producer and the layout of each value.
+
+The producer is an OpenCL kernel or an accelerator.
+"""
 
 from __future__ import annotations
 
@@ -40,53 +43,57 @@ from .tuned_forms import TunedForms
 
 @dataclass(frozen=True)
 class NNChoosePass(ModulePass):
-    """Chooses the writer and the layout of each value between kernels.
+    """Choose the producer and the layout of each value between kernels.
 
-    The target says who computes, by a fact for each accelerator: `prefer` moves
-    every operation that the accelerator computes exactly as nn says into a graph of its own with
-    one call, `off` none; `auto` solves one problem over writers and layouts, in which the whole
-    network costs least by the target's figures. A graph is as large as possible without a path that
-    leaves it and enters it again; plain tensors enter and leave it. Accelerators with `prefer` take
-    their parts first, one after the other; one of them all may have `auto`.
+    A target fact sets the mode of each accelerator. With `prefer`, every operation that the
+    accelerator computes exactly as nn defines it moves to graphs, each with one call; with `off`,
+    none does. With `auto`, one problem over producers and layouts minimises the estimated cost of
+    the whole network. A graph is as large as possible without a path that leaves it and enters it
+    again; plain tensors enter and leave it. Accelerators with `prefer` take their parts first, one
+    after the other; at most one accelerator may have `auto`.
 
-    The other operations get the forms in which our kernels compute them (`nn-split-concats`,
-    `nn-conv-transpose-to-conv`, `nn-winograd`). On targets that use textures, kernels are formed as
-    `nn-fuse` does, for texels; those that read or write texels become regions, and `nn.relayout`
-    stands where a layout must change, and for constants. Kernels that stay plain stay operations,
-    for the passes of plain layouts; regions that are there already keep their layouts.
+    The other operations are rewritten to the forms that OpenCL kernels compute (`nn-split-concats`,
+    `nn-conv-transpose-to-conv`, `nn-winograd`). On targets that use textures, kernels are formed
+    for texels, as `nn-fuse` does for plain values. Kernels that read or write texels become
+    regions, with `nn.relayout` where a layout changes and for constants. Plain kernels stay
+    operations, for the passes of plain layouts, and existing regions keep their layouts.
 
-    With `tuning`, tuning databases, 3x3 convolutions have the forms (`tuned_forms.py`) and values
-    the layouts (`layout/tuned_layouts.py`) that cost least by the times of kernels on a device,
-    where accelerators are no part of the choice. A remark tells whether that is another one than
-    `device` and `driver`. `places` are databases that nobody named: one that cannot be read is a
-    remark.
+    `tuning` are tuning databases. If no accelerator takes part in the choice, they decide the forms
+    of 3x3 convolutions (`tuned_forms.py`) and the layouts of values (`layout/tuned_layouts.py`) by
+    measured times. A remark says if the times come from a device other than `device` and `driver`.
+    `places` are databases that the user did not name: one that cannot be read causes a remark, not
+    an error.
     """
 
     name: ClassVar[str] = "nn-choose"
     facts: str = ""
-    """Facts that differ from the target's, as in `texture=off winograd=off`."""
+    """Facts that override the target's, as in `texture=off winograd=off`."""
     minimum: int = 1
-    """The fewest operations of a graph, not counting copies and reshapes. The default suits both
-    modes: `prefer` asks for all that is possible, `auto` weighs the copies of small graphs."""
+    """Fewest operations of a graph, not counting copies and reshapes.
+
+    The default suits both modes: `prefer` offloads all that is possible, `auto` weighs the copies
+    of small graphs.
+    """
     graphs_only: bool = False
-    """Write the graphs alone: all other operations stay between plain values."""
+    """Only write the graphs: all other operations stay between plain values."""
     explain: bool = False
-    """Explain the graph of each operation, or the reason why it is in none, the layouts, their
-    costs and those of the next best."""
+    """Explain the graph of each operation, or why it is in none, and the layouts with their costs
+    and the next best ones.
+    """
     tuning: tuple[str, ...] = ()
     """Paths of tuning databases."""
     places: tuple[str, ...] = ()
-    """Paths of further ones, or `shipped`: the one that clopt brings for the target."""
+    """Paths of further databases, or `shipped`: the database of the target in the package."""
     device: str = ""
-    """The name and platform of the device that runs the kernels, as records have them."""
+    """The name and platform of the device that runs the kernels, as in tuning records."""
     driver: str = ""
-    """The version of its driver."""
+    """The version of the device's driver."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         choose(op, ctx, self)
 
     def target_of(self, module: ModuleOp) -> cl.Target:
-        """The module's target with this pass's facts."""
+        """Return the module's target with this pass's facts."""
         pairs = (word.partition("=") for word in self.facts.split())
         facts = {name: fact_of(name, value) for name, _, value in pairs}
         try:
@@ -96,39 +103,39 @@ class NNChoosePass(ModulePass):
 
 
 def choose(module: ModuleOp, ctx: Context, options: NNChoosePass) -> list[Partition]:
-    """Apply the pass; return what accelerators compute of each network."""
+    """Apply the pass; return the partition of each network into graphs and other operations."""
     target = options.target_of(module)
     preferred, weighed = _accelerators(target)
     device = DeviceDriver(options.device, options.driver)
     database = TuningDatabase.found(options.tuning, options.places, target)
     add_remarks(module, database.remarks)
     tuned = _Tuned(TunedForms(database, device, target), TunedLayouts(database, device, target))
-    found: list[Partition] = []
+    partitions: list[Partition] = []
     for function in nn.networks_of(module):
         choice = _Choice(module, function, target, ctx, options, preferred, weighed, tuned)
         kernels = choice.kernels()
-        found.append(choice.partition)
+        partitions.append(choice.partition)
         if target.lanes and not options.graphs_only:
             add_remarks(module, carry_out(function, kernels, target))
-    return found
+    return partitions
 
 
 def layout_problem(function: func.FuncOp, target: cl.Target, ctx: Context) -> LayoutProblem:
-    """The choice of layouts for a function, whose operations have the forms of our kernels."""
+    """Return the layout problem of a function whose operations have their final forms."""
     groups = form_groups(function.body.block.ops, TEXELS)
     return LayoutProblem(function, groups, target, memory_budget_of(ctx))
 
 
 def has_accelerators(target: cl.Target) -> bool:
-    """Whether accelerators take part in the choice on a target."""
+    """Return whether accelerators take part in the choice on a target."""
     preferred, weighed = _accelerators(target)
     return bool(preferred) or weighed is not None
 
 
 def _accelerators(target: cl.Target) -> tuple[list[Accelerator], Accelerator | None]:
-    """Those with the mode `prefer`, and the one with `auto`, on a target that has them.
+    """Return the target's accelerators with the mode `prefer`, and the one with `auto`.
 
-    CloptError for one that is preferred and absent, and for two with `auto`.
+    Raise CloptError if a preferred one is absent, or if two have `auto`.
     """
     preferred: list[Accelerator] = []
     weighed: list[Accelerator] = []
@@ -146,15 +153,15 @@ def _accelerators(target: cl.Target) -> tuple[list[Accelerator], Accelerator | N
             weighed.append(accelerator)
     if len(weighed) > 1:
         raise CloptError(
-            f"{weighed[0].name}=auto and {weighed[1].name}=auto are two choices, and one problem "
-            "weighs one accelerator against our kernels; say prefer or off for the others."
+            f"only one accelerator can have the mode auto, but {weighed[0].name} and "
+            f"{weighed[1].name} have it; set the others to prefer or off."
         )
     return preferred, weighed[0] if weighed else None
 
 
 @dataclass(frozen=True)
 class _Tuned:
-    """What tuning databases say."""
+    """Choices by tuning databases."""
 
     forms: TunedForms
     layouts: TunedLayouts
@@ -175,37 +182,37 @@ class _Choice:
     partition: Partition = field(default_factory=lambda: Partition((), ()))
 
     def kernels(self) -> list[GroupKernels]:
-        """Write the graphs; the kernels that are left, none where they all stay plain."""
+        """Write the graphs; return the remaining kernels, or none if all of them stay plain."""
         if self.target.lanes and (end := self.function.body.block.last_op) is not None:
             check_plain(end, end.operands)
         weights, minimum = weights_of(self.ctx, self.module), self.options.minimum
-        for each in self.preferred:
-            found = partition(each, self.module, self.function, self.target, weights, minimum)
-            self._tell_graphs(each, found)
+        for preferred in self.preferred:
+            graphs = partition(preferred, self.module, self.function, self.target, weights, minimum)
+            self._add_graphs(preferred, graphs)
         if self.weighed is not None:
             return self._both(self.weighed)
         return [] if self.options.graphs_only else self._layouts()
 
     def _layouts(self) -> list[GroupKernels]:
-        """The kernels of all operations, with the cheapest forms and layouts."""
+        """Return the kernels of all operations, with the cheapest forms and layouts."""
         forms = rewrite(self.function, self.target, self.ctx, self.tuned.forms)
         add_remarks(self.module, forms.remarks)
         if not self.target.lanes:
-            self._tell(self._without_textures())
+            self._explain(self._without_textures())
             return []
         budget = memory_budget_of(self.ctx)
         choice = self.tuned.layouts.choose(layout_problem(self.function, self.target, self.ctx))
         problem, solution = choice.problem, choice.solution
         add_remarks(self.module, choice.remarks)
         if self.options.explain:
-            self._tell(layouts_table(problem, solution))
+            self._explain(layouts_table(problem, solution))
         kernels = kernels_of_layouts(problem, solution)
         if budget is not None:
             offer_savings(problem, solution, kernels, budget)
         return kernels
 
     def _both(self, accelerator: Accelerator) -> list[GroupKernels]:
-        """The kernels that the cheapest writers and layouts leave us; the others become graphs."""
+        """Write the graphs of the cheapest producers and layouts; return the remaining kernels."""
         minimum, weights = self.options.minimum, weights_of(self.ctx, self.module)
         accelerator.prepare(self.function)
         model = Copied(self.function)
@@ -216,7 +223,7 @@ class _Choice:
         reasons = dict(matches.reasons)
         if self.options.explain:
             reasons |= chooser.reasons()
-            self._tell(chooser.costs_table())
+            self._explain(chooser.costs_table())
         regions = form_regions(
             self.function,
             chooser.matches,
@@ -226,14 +233,14 @@ class _Choice:
             accelerator.most_tensors,
         )
         problem, solution = chooser.problem, chooser.solution
-        # Before the graphs are written, since that erases what the accelerator computes.
+        # Before the graphs are written, which erases the offloaded operations.
         layouts = self._writers_and_layouts(problem, solution) if self.options.explain else ""
         kernels = kernels_of_both(problem, solution)
-        found = write_graphs(
+        graphs = write_graphs(
             accelerator, self.module, self.function, regions, weights, model.function, reasons
         )
-        self._tell_graphs(accelerator, found)
-        self._tell(layouts)
+        self._add_graphs(accelerator, graphs)
+        self._explain(layouts)
         return kernels
 
     def _writers_and_layouts(self, problem: OffloadProblem, solution: Solution) -> Explanation:
@@ -249,12 +256,12 @@ class _Choice:
             f"image_cost={target.machine.image_cost:g}, images={str(target.device.images).lower()}"
         )
 
-    def _tell_graphs(self, accelerator: Accelerator, found: Partition) -> None:
+    def _add_graphs(self, accelerator: Accelerator, graphs: Partition) -> None:
         self.partition = Partition(
-            (*self.partition.nodes, *found.nodes), (*self.partition.graphs, *found.graphs)
+            (*self.partition.nodes, *graphs.nodes), (*self.partition.graphs, *graphs.graphs)
         )
-        self._tell(partition_table(accelerator.title, self.function.sym_name.data, found))
+        self._explain(partition_table(accelerator.title, self.function.sym_name.data, graphs))
 
-    def _tell(self, told: Explanation) -> None:
+    def _explain(self, told: Explanation) -> None:
         if self.options.explain and told:
             explanations_of(self.ctx).append(told)

@@ -24,10 +24,10 @@ from .rewriting import in_kernel, replace, rewrite_networks
 
 @dataclass(frozen=True)
 class NNConvToMatmulPass(ModulePass):
-    """Turns a 1x1 convolution without padding and groups into a matmul.
+    """Turn a 1x1 convolution without padding and groups into a matmul.
 
-    w [O, C] times x [N, C, H*W] gives [N, O, H*W]: no element moves. A strided convolution first
-    slices out the elements that it reads, which are few compared with its products.
+    w [O, C] times x [N, C, H*W] gives [N, O, H*W], and no element moves. A strided convolution
+    first slices the elements that it reads, which are few compared with its products.
     """
 
     name: ClassVar[str] = "nn-conv-to-matmul"
@@ -70,7 +70,7 @@ class PointwiseConv(RewritePattern):
         replace(rewriter, op, *new_ops, nn.ReshapeOp(value, shape_of(op.result)))
 
     def _reshaped(self, value: SSAValue, shape: tuple[int, ...]) -> Operation:
-        """The value in another shape; a constant stays a constant."""
+        """Return the value in another shape; a constant stays a constant."""
         array = nn.constant_value(value, self.weights)
         if array is None:
             return nn.ReshapeOp(value, shape)

@@ -1,4 +1,4 @@
-"""Compute a transposed convolution as an ordinary one whose outputs are interleaved."""
+"""Transposed convolutions as ordinary convolutions whose outputs are interleaved."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from .rewriting import replace, rewrite_networks
 
 
 def phase_weights(w: nn.Array, strides: Sequence[int], groups: int) -> nn.Array:
-    """The weights [O * phases, C / groups, J1..] of the ordinary convolution.
+    """Return the weights [O * phases, C / groups, J1..] of the ordinary convolution.
 
-    `w` is [C, O / groups, K1..]. Output position q = t * stride + r takes tap k = r + j * stride of
-    input t - j: for each phase r a convolution with the taps r, r + stride, ... in reverse order.
-    Phases are the inner part of the output channels.
+    `w` is [C, O / groups, K1..]. Output position q = t * stride + r uses tap k = r + j * stride of
+    input t - j. Each phase r is thus a convolution with the taps r, r + stride, ... in reverse
+    order. Phases are the inner part of the output channels.
     """
     inputs, outputs, *taps = w.shape
     lengths = [-(-k // s) for k, s in zip(taps, strides, strict=True)]
@@ -40,7 +40,7 @@ def phase_weights(w: nn.Array, strides: Sequence[int], groups: int) -> nn.Array:
         steps = tuple(slice(r, None, s) for r, s in zip(phase, strides, strict=True))
         taken = grouped[(..., *steps)]
         reverse = tuple(slice(None, None, -1) for _ in taps)
-        # Phases beyond the last tap have fewer taps: their first, after reversal, stay zero.
+        # Some phases have fewer taps: their first ones, after reversal, stay zero.
         place = tuple(slice(n - m, n) for n, m in zip(lengths, taken.shape[3:], strict=True))
         result[(slice(None), slice(None), number, slice(None), *place)] = taken[(..., *reverse)]
     return result.reshape(groups * outputs * len(phases), inputs // groups, *lengths)
@@ -49,8 +49,8 @@ def phase_weights(w: nn.Array, strides: Sequence[int], groups: int) -> nn.Array:
 class ConvTransposeToConv(RewritePattern):
     """conv_transpose(x, w) -> slice(interleave(conv(x, w'))).
 
-    `phases_first` makes the channels of one phase neighbours, if there is one group: then the same
-    four channels share a texel before and after the interleaving.
+    `phases_first` makes the channels of one phase adjacent, if there is one group: the same four
+    channels then share a texel before and after the interleaving.
     """
 
     def __init__(self, weights: Weights, phases_first: bool = False):
@@ -59,7 +59,7 @@ class ConvTransposeToConv(RewritePattern):
 
     @classmethod
     def on(cls, target: cl.Target, ctx: Context, op: Operation) -> Self:
-        """The pattern for a target: values may lie in texels there or not."""
+        """Return the pattern for a target, which depends on whether values may be texels there."""
         return cls(weights_of(ctx, op), target.lanes > 0)
 
     @op_type_rewrite_pattern
@@ -86,7 +86,7 @@ class ConvTransposeToConv(RewritePattern):
         replace(rewriter, op, *ops)
 
     def _conv(self, op: nn.ConvTransposeOp, w: nn.Array, b: nn.Array | None) -> list[Operation]:
-        """The convolution that computes all phases of the outputs that the slice keeps."""
+        """Return the convolution that computes all phases of the outputs that the slice keeps."""
         strides = nn.ints(op.strides)
         rank = len(strides)
         lows: list[int] = []
@@ -128,7 +128,7 @@ def _is_square(strides: Sequence[int]) -> bool:
 
 
 def _interleave(value: SSAValue, strides: Sequence[int], order: nn.BlockOrder) -> list[Operation]:
-    """[N, O * phases, T1..] -> [N, O, T1 * s1, ..]: phase r gives the positions t * s + r."""
+    """Interleave [N, O * phases, T1..] to [N, O, T1 * s1, ..]; phase r goes to t * s + r."""
     n, channels, *steps = nn.shape_of(value)
     rank = len(strides)
     if _is_square(strides):

@@ -1,4 +1,4 @@
-"""Rounding to quantised values in floats, where products of floats read these."""
+"""Rounding to quantised values in floating point, for products of floats that read these values."""
 
 from __future__ import annotations
 
@@ -28,13 +28,13 @@ from .rewriting import forward, replace, splat_of
 
 
 class NNFakeQuantizePass(ModulePass):
-    """Computes `dequantize(quantize(x))` in floats, on GPUs whose kernels may do so.
+    """Compute `dequantize(quantize(x))` in floating point, on GPUs.
 
-    Scales are one number, and halves go to even. The step by which `quantize` divides joins the
-    weights of a convolution of floats before it. Then x is clamped and rounded, and multiplied by
-    the scale: integers, and conversions to and from them, are not needed. A value that has these
-    steps already, as the maximum of such values, is not rounded again. Runs where constant weights
-    are floats, and not where accelerators find layers by their conversions.
+    Scales must be one number, and rounding half to even. The division by the step in `quantize` is
+    folded into the weights of a preceding float convolution. Then x is clamped, rounded and
+    multiplied by the scale, without integers and conversions to and from them. A value that already
+    has these steps, such as the maximum of rounded values, is not rounded again. The pass runs once
+    constant weights are floats, and not if accelerators find layers by their conversions.
     """
 
     name: ClassVar[str] = "nn-fake-quantize"
@@ -51,7 +51,7 @@ class NNFakeQuantizePass(ModulePass):
 
 
 class _SameSteps(RewritePattern):
-    """Rounding to steps that a value has already changes nothing."""
+    """Rounding to steps that a value already has changes nothing."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.DequantizeOp, rewriter: PatternRewriter, /) -> None:
@@ -64,18 +64,18 @@ class _SameSteps(RewritePattern):
 
 
 def _serves_floats(op: nn.QuantizeOp) -> bool:
-    """Whether nothing reads the integers."""
+    """Return whether nothing reads the integers."""
     return all(isinstance(use.operation, nn.DequantizeOp) for use in op.result.uses)
 
 
 def _grid_of(op: nn.QuantizeOp | nn.DequantizeOp) -> tuple[float, float] | None:
-    """The step and the zero point, where each is one number."""
+    """Return the step and the zero point if each is one number, else None."""
     scale, zero = splat_of(op.scale), splat_of(op.zero_point)
     return None if scale is None or zero is None else (scale, zero)
 
 
 def _is_on(value: SSAValue, like: nn.DequantizeOp) -> bool:
-    """Whether all elements of a value are among those that an operation can give."""
+    """Return whether all elements of a value are possible results of `like`."""
     while True:
         match value.owner:
             case nn.DequantizeOp() as op:
@@ -91,7 +91,7 @@ def _is_on(value: SSAValue, like: nn.DequantizeOp) -> bool:
 
 @dataclass
 class _Steps(RewritePattern):
-    """The division by a step joins the weights of the convolution before it, and its bias."""
+    """The division by a step is folded into the preceding convolution's weights and bias."""
 
     weights: Weights | None
 
@@ -118,7 +118,7 @@ class _Steps(RewritePattern):
         replace(rewriter, op, *new, one, result)
 
     def _divided(self, conv: nn.ConvOp, step: float) -> list[Operation] | None:
-        """The convolution in steps; None where its weights are no constants."""
+        """Return the convolution in units of `step`; None if its weights are not constants."""
         operands: list[SSAValue] = [conv.x]
         new: list[Operation] = []
         for operand in conv.operands[1:]:
@@ -136,23 +136,23 @@ class _Steps(RewritePattern):
 
 
 def _chain(x: SSAValue) -> tuple[nn.ConvOp, list[Operation]] | None:
-    """The convolution of floats that x is computed from, and the operations after it.
+    """Return the float convolution from which x is computed, and the operations after it.
 
-    Each is used once.
+    Each must have one use. Return None for anything else.
     """
-    found: list[Operation] = []
+    following: list[Operation] = []
     while x.has_one_use() and isinstance(op := x.owner, Operation):
         if isinstance(op, nn.ConvOp):
-            return (op, found[::-1]) if nn.tensor_type(x).element_type == f32 else None
+            return (op, following[::-1]) if nn.tensor_type(x).element_type == f32 else None
         if not isinstance(op, nn.UnaryOp | nn.ClipOp | nn.BinaryOp):
             return None
-        found.append(op)
+        following.append(op)
         x = op.operands[0]
     return None
 
 
 class _InFloats(RewritePattern):
-    """`dequantize(quantize(x))` as the scale times x, clamped and rounded."""
+    """`dequantize(quantize(x))` is x, clamped, rounded and multiplied by the scale."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.DequantizeOp, rewriter: PatternRewriter, /) -> None:

@@ -1,4 +1,4 @@
-"""Multiply stacked matrices by one matrix as a single product, on GPUs that multiply panels."""
+"""Products of stacked matrices with one matrix as one product, on GPUs that multiply panels."""
 
 from __future__ import annotations
 
@@ -19,11 +19,11 @@ from .rewriting import in_kernel, replace, rewrite_networks
 
 
 class NNFlattenProductsPass(ModulePass):
-    """Turns a [..., M, K] times b [K, N] into one product whose rows are those of all matrices.
+    """Turn a [..., M, K] times b [K, N] into one product with the rows of all matrices.
 
-    No element moves: the reshapes around it are views of plain memory. A work-group multiplies a
-    panel of rows (`gpu-matmul`), and matrices with fewer rows than that, or a few more than whole
-    panels, leave a part of it idle. Other targets have no panels, and nothing happens.
+    No element moves: the surrounding reshapes are views of plain memory. A work-group multiplies a
+    panel of rows (`gpu-matmul`), and part of it would idle for matrices with fewer rows than a
+    panel, or slightly more than whole panels. Targets without panels are left unchanged.
     """
 
     name: ClassVar[str] = "nn-flatten-products"

@@ -1,4 +1,4 @@
-"""Fold batch normalisations, and other scales and shifts per channel, into the weights before."""
+"""Folding of batch norms, and of other scales and shifts per channel, into preceding weights."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ from .rewriting import replace
 
 @dataclass(frozen=True)
 class NNFoldBatchNormPass(ModulePass):
-    """Turns every batch_norm into a scale and a shift, and folds these into constant weights.
+    """Turn every batch_norm into a scale and a shift, and fold these into constant weights.
 
     A convolution, or a matrix multiplication by constants, absorbs a scale or shift per output
-    channel into its weights and bias, if nothing else uses its result.
+    channel into its weights and bias if its result has no other use.
     """
 
     name: ClassVar[str] = "nn-fold-batch-norm"
@@ -45,13 +45,14 @@ class NNFoldBatchNormPass(ModulePass):
             MergeShifts(weights),
         ]
         walker = PatternRewriteWalker(GreedyRewritePatternApplier(patterns))
-        for function in nn.networks_of(op):  # the applier removes dead operations of anybody
+        # Networks only: the applier also removes dead operations, which may not be ours elsewhere.
+        for function in nn.networks_of(op):
             walker.rewrite_region(function.body)
 
 
 @dataclass
 class _Affine:
-    """A binary operation of x and a constant: a product if it `scales`, else a sum."""
+    """A binary operation on x and a constant: a product if it `scales`, else a sum."""
 
     x: SSAValue
     constant: Array
@@ -59,7 +60,7 @@ class _Affine:
 
 
 def _affine(op: nn.BinaryOp, weights: Weights | None) -> _Affine | None:
-    """Match x * c, x / c, x + c or x - c for a floating point x that c does not broadcast."""
+    """Match x * c, x / c, x + c or x - c for a floating-point x that c does not broadcast."""
     kind = op.kind.data
     x, c = op.a, op.b
     if kind in (BinaryKind.MUL, BinaryKind.ADD) and isinstance(x.owner, nn.ConstantOp):
@@ -86,7 +87,7 @@ def _affine(op: nn.BinaryOp, weights: Weights | None) -> _Affine | None:
 
 
 def _along(constant: Array, shape: tuple[int, ...], axis: int) -> Array | None:
-    """A constant as a vector along one axis of `shape`; None if it varies along another."""
+    """Return a constant as a vector along one axis of `shape`; None if it varies along another."""
     aligned = constant.reshape((1,) * (len(shape) - constant.ndim) + constant.shape)
     if any(n != 1 for i, n in enumerate(aligned.shape) if i != axis):
         return None
@@ -94,13 +95,13 @@ def _along(constant: Array, shape: tuple[int, ...], axis: int) -> Array | None:
 
 
 def _like(array: Array, value: SSAValue) -> Array:
-    """An array rounded to a tensor's element type."""
+    """Return an array rounded to a tensor's element type."""
     return array.astype(nn.numpy_dtype(nn.tensor_type(value).element_type))
 
 
 @dataclass
 class ConstantBatchNorm(RewritePattern):
-    """A batch_norm of constant statistics is x * scale + shift."""
+    """A batch_norm with constant statistics is x * scale + shift."""
 
     weights: Weights | None
 
@@ -125,7 +126,7 @@ class ConstantBatchNorm(RewritePattern):
 
 
 class ComputedBatchNorm(RewritePattern):
-    """A batch_norm of computed statistics is the same scale and shift, computed."""
+    """A batch_norm with computed statistics is x * scale + shift, with these two computed."""
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.BatchNormOp, rewriter: PatternRewriter, /) -> None:
@@ -148,7 +149,7 @@ class ComputedBatchNorm(RewritePattern):
 
 @dataclass
 class AffineIntoConv(RewritePattern):
-    """A scale or shift per output channel becomes part of a convolution's weights and bias."""
+    """A scale or shift per output channel is folded into a convolution's weights and bias."""
 
     weights: Weights | None
 
@@ -187,7 +188,7 @@ class AffineIntoConv(RewritePattern):
 
 
 def _scaled(conv: nn.ConvolutionOp, w: Array, factor: Array) -> Array:
-    """The weights whose convolution gives `factor` times the result, per output channel."""
+    """Return weights whose convolution is `factor` times the result, per output channel."""
     if isinstance(conv, nn.ConvOp):
         return w * factor.reshape(-1, *(1,) * (w.ndim - 1))
     (groups,) = ints(conv.groups)
@@ -197,7 +198,7 @@ def _scaled(conv: nn.ConvolutionOp, w: Array, factor: Array) -> Array:
 
 @dataclass
 class AffineIntoMatmul(RewritePattern):
-    """A scale per column, also of a sum with a bias, becomes part of a constant right matrix."""
+    """A scale per column, also of a sum with a bias, is folded into a constant right matrix."""
 
     weights: Weights | None
 

@@ -21,12 +21,12 @@ from ...weights import Weights
 
 @dataclass(frozen=True)
 class NNFoldConstantsPass(ModulePass):
-    """Replaces nn operations whose operands are all constants by constants.
+    """Replace nn operations whose operands are all constants by constants.
 
-    The device computes a result that is more than `max_growth` bytes larger than eight times its
-    operands, since expanding a scalar is cheaper than loading its copies. The factor 8 lets a cast
-    of int8 to double fold. With `keep_quantized` constants stay integers where a product reads
-    them dequantised.
+    An operation is left to the device if its result exceeds eight times its operands by more than
+    `max_growth` bytes, since expanding a scalar is cheaper than loading its copies. The factor 8
+    lets a cast from int8 to double fold. With `keep_quantized`, constants stay integers if a
+    product reads them dequantised.
     """
 
     name: ClassVar[str] = "nn-fold-constants"
@@ -35,7 +35,7 @@ class NNFoldConstantsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         weights = weights_of(ctx, op)
-        # Operands come first in the walk, so one walk folds whole chains.
+        # The walk visits operands first, so one walk folds whole chains.
         for network in nn.networks_of(op):
             for candidate in list(network.body.walk()):
                 if isinstance(candidate, nn.NNOp) and candidate.operands:
@@ -60,7 +60,7 @@ class NNFoldConstantsPass(ModulePass):
 
 
 def _enters_product(value: SSAValue) -> bool:
-    """Whether a product reads a value, perhaps in another shape or order."""
+    """Return whether a product reads a value, perhaps in another shape or order."""
     users = [use.operation for use in value.uses]
     return any(
         user.ROLE is nn.Role.CONTRACTION or (_moves(user) and _enters_product(user.results[0]))
@@ -75,13 +75,13 @@ def _moves(op: nn.NNOp) -> bool:
 
 
 def _bytes(values: Iterable[SSAValue]) -> int:
-    """The bytes of all values together."""
+    """Return the total bytes of all values."""
     types = [nn.tensor_type(v) for v in values]
     return sum(nn.count(t.get_shape()) * nn.numpy_dtype(t.element_type).itemsize for t in types)
 
 
 def _replace(op: Operation, results: tuple[Array, ...], weights: Weights | None) -> None:
-    """Put constants in an operation's place, and erase constants that no one else uses."""
+    """Replace an operation by constants, and erase operand constants without other uses."""
     sources = {v.owner for v in op.operands}
     hints = [nn.hint_of(value) for value in op.operands]
     hint = next((hint for hint in hints if hint), "")

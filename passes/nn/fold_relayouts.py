@@ -1,4 +1,4 @@
-"""Let kernels read and write their neighbours' layouts, so that few transforms are left."""
+"""Folding of layout transforms into kernels, so that few transforms remain."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from .roles import starts_kernel
 
 @dataclass(frozen=True)
 class NNFoldRelayoutsPass(ModulePass):
-    """Folds layout transforms into each other and into the kernels around them.
+    """Fold layout transforms into each other and into the kernels around them.
 
-    Two transforms in a row become one. A kernel writes the layout that its readers want; one
-    without stages of its own can write several. A kernel reads a value as it lies if that costs no
-    more than the transform. The same rules hold for images and buffers.
+    Two consecutive transforms become one. A kernel writes the layout that its readers need; one
+    without stages can write several. A kernel reads a value in its own layout if that costs no more
+    than the transform. The same rules apply to images and buffers.
     """
 
     name: ClassVar[str] = "nn-fold-relayouts"
@@ -52,7 +52,7 @@ class _Folding:
     block: Block
     model: LayoutCostModel
     changed: dict[nn.FusedOp, None] = field(default_factory=dict[nn.FusedOp, None])
-    """Regions with new layouts, so that their constants may want another one, too."""
+    """Regions with new layouts, whose constants may need other layouts, too."""
 
     def run(self) -> list[str]:
         """Fold the transforms of the function; return remarks on constants."""
@@ -61,9 +61,9 @@ class _Folding:
         self._share()
         for op in reversed(list(self.block.ops)):
             if isinstance(op, nn.FusedOp):
-                self._write_what_is_wanted(op)
+                self._choose_written_layouts(op)
         for op in self._transforms():
-            self._read_what_is_there(op)
+            self._fold_into_readers(op)
         self._share()
         changed = [op for op in self.block.ops if op in self.changed and isinstance(op, nn.FusedOp)]
         remarks = place_constants(changed, self.model.target)
@@ -72,7 +72,7 @@ class _Folding:
         return remarks
 
     def _transforms(self) -> list[nn.RelayoutOp]:
-        """The transforms of computed values, in program order."""
+        """Return the transforms of computed values, in program order."""
         return [
             op
             for op in self.block.ops
@@ -80,8 +80,8 @@ class _Folding:
         ]
 
     def _share(self) -> None:
-        """Let each transform start at its chain's source; drop those without effect and doubles."""
-        made: dict[tuple[SSAValue, LayoutAttr | None], SSAValue] = {}
+        """Let each transform read its chain's source; remove no-ops and duplicates."""
+        first: dict[tuple[SSAValue, LayoutAttr | None], SSAValue] = {}
         for op in list(self.block.ops):
             if not isinstance(op, nn.RelayoutOp):
                 continue
@@ -90,7 +90,7 @@ class _Folding:
             if layout == nn.layout_of(source):
                 op.result.replace_all_uses_with(source)
             else:
-                op.result.replace_all_uses_with(made.setdefault((source, layout), op.result))
+                op.result.replace_all_uses_with(first.setdefault((source, layout), op.result))
         self._remove_unused()
 
     def _remove_unused(self) -> None:
@@ -99,8 +99,8 @@ class _Folding:
                 op.detach()
                 op.erase()
 
-    def _write_what_is_wanted(self, fused: nn.FusedOp) -> None:
-        """Let a kernel write the layout that is cheapest together with the transforms it leaves."""
+    def _choose_written_layouts(self, fused: nn.FusedOp) -> None:
+        """Let a kernel write the layout that costs least, including the remaining transforms."""
         for index, value in enumerate(fused.outputs):
             now = nn.layout_of(value)
             wanted = _wanted(value)
@@ -117,7 +117,7 @@ class _Folding:
             self._write_also(fused, index, value)
 
     def _writing(self, fused: nn.FusedOp, index: int, layout: LayoutAttr | None) -> float:
-        """The part of a kernel's cost that depends on the layout of one of its results."""
+        """Return the part of a kernel's cost that depends on the layout of one of its results."""
         work = work_of_region(fused, index)
         reads = sum(
             self.model.read(work, arg, nn.layout_of(value), layout)
@@ -126,7 +126,7 @@ class _Folding:
         return reads + self.model.write(nn.tensor_type(work.result), layout)
 
     def _retype(self, fused: nn.FusedOp, value: SSAValue, layout: LayoutAttr | None) -> SSAValue:
-        """Give a result another layout, and a transform of it to those who read the old one."""
+        """Change the layout of a result, with a transform for readers of the old one."""
         before = nn.layout_of(value)
         readers = _readers(value)
         self.changed[fused] = None
@@ -142,7 +142,7 @@ class _Folding:
         return new
 
     def _write_also(self, fused: nn.FusedOp, index: int, value: SSAValue) -> None:
-        """Let a kernel without stages write the other layouts, too, which saves a launch each."""
+        """Let a kernel without stages also write the other layouts, which saves a launch each."""
         if any(starts_kernel(op) for op in fused.body.block.ops):
             return
         for op in [use.operation for use in value.uses]:
@@ -159,8 +159,8 @@ class _Folding:
                 op.result.replace_all_uses_with(fused.outputs[-1])
         self._remove_unused()
 
-    def _read_what_is_there(self, op: nn.RelayoutOp) -> None:
-        """Let the kernels after a transform read its source, if that costs them no more than it."""
+    def _fold_into_readers(self, op: nn.RelayoutOp) -> None:
+        """Let the kernels after a transform read its source, if that costs no more than it."""
         uses = [(use.operation, use.index) for use in op.result.uses]
         source, layout = nn.layout_of(op.x), nn.layout_of(op.result)
         if (
@@ -188,17 +188,17 @@ class _Folding:
 
 
 def _wanted(value: SSAValue) -> list[LayoutAttr | None]:
-    """The distinct layouts in which a value is read."""
-    found: dict[LayoutAttr | None, None] = {}
+    """Return the distinct layouts in which a value is read."""
+    layouts: dict[LayoutAttr | None, None] = {}
     for use in value.uses:
         op = use.operation
         relayout = isinstance(op, nn.RelayoutOp)
-        found[nn.layout_of(op.result) if relayout else nn.layout_of(value)] = None
-    return list(found)
+        layouts[nn.layout_of(op.result) if relayout else nn.layout_of(value)] = None
+    return list(layouts)
 
 
 def _readers(value: SSAValue) -> list[tuple[Operation, int]]:
-    """The operations that read a value without a transform, in program order."""
+    """Return the operations that read a value without a transform, in program order."""
     block = value.owner.parent if isinstance(value.owner, Operation) else value.owner
     assert block is not None
     users = {use.operation for use in value.uses}
@@ -212,7 +212,7 @@ def _readers(value: SSAValue) -> list[tuple[Operation, int]]:
 
 
 def _with_result(fused: nn.FusedOp, index: int, layout: LayoutAttr | None) -> nn.FusedOp:
-    """The region with one of its results repeated in another layout."""
+    """Return the region with one of its results repeated in another layout."""
     last = fused.body.block.last_op
     assert isinstance(last, nn.YieldOp)
     layouts = [nn.layout_of(value) for value in fused.outputs]

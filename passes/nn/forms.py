@@ -1,6 +1,6 @@
-"""The forms in which our kernels compute some operations of a model.
+"""The forms in which OpenCL kernels compute some operations of a model.
 
-A form reads its operands in the order of the operation that it stands for.
+A form reads its operands in the order of the operation that it replaces.
 """
 
 from __future__ import annotations
@@ -22,19 +22,19 @@ from .winograd import ConvByTransforms
 
 @dataclass
 class Forms:
-    """What became of the operations of a function."""
+    """A record of the operations that replaced a function's original ones."""
 
     remarks: Sequence[str] = ()
     _source: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
     _made: list[Operation] = field(default_factory=list[Operation])
 
     def of(self, function: func.FuncOp) -> dict[Operation, list[Operation]]:
-        """The operations of the function, without constants, by the one that they stand for."""
-        found: dict[Operation, list[Operation]] = {}
+        """Return the operations of the function, without constants, by the one they replaced."""
+        replacements: dict[Operation, list[Operation]] = {}
         for op in function.body.block.ops:
             if not isinstance(op, nn.ConstantOp):
-                found.setdefault(self._source.get(op, op), []).append(op)
-        return found
+                replacements.setdefault(self._source.get(op, op), []).append(op)
+        return replacements
 
     def apply(self, function: func.FuncOp, patterns: Iterable[RewritePattern]) -> None:
         """Apply patterns to the operations of a function, one pattern after the other."""
@@ -45,7 +45,7 @@ class Forms:
             walker.rewrite_region(function.body)
 
     def listener(self) -> PatternRewriterListener:
-        """Records each replacement of an operation by new ones."""
+        """Return a listener that records each replacement of an operation by new ones."""
         return PatternRewriterListener(
             operation_insertion_handler=[self._made.append],
             operation_replacement_handler=[self._replaced],
@@ -60,13 +60,13 @@ class Forms:
 def rewrite(
     function: func.FuncOp, target: cl.Target, ctx: Context, tuned: TunedForms | None = None
 ) -> Forms:
-    """Bring each operation into the form in which our kernels compute it.
+    """Rewrite each operation to the form in which OpenCL kernels compute it.
 
-    Where `tuned` knows faster forms of convolutions than the model chooses, they get these.
+    If `tuned` has faster forms of convolutions than the model's, it decides these.
     """
     forms = Forms()
     forms.apply(function, _simplest(function, target, ctx))
-    # Where it pays, 3x3 convolutions become batches of matrix products between two transforms.
+    # Winograd: 3x3 convolutions may become batches of matrix products between two transforms.
     transforms = ConvByTransforms.on(target, ctx, function)
     if transforms is not None:
         if tuned is not None:
@@ -79,16 +79,16 @@ def rewrite(
 def open_convolutions(
     function: func.FuncOp, target: cl.Target, ctx: Context
 ) -> list[ConvolutionSite]:
-    """The convolutions of a function whose form is a choice; all other operations get theirs."""
+    """Return the convolutions whose form is a choice; rewrite all other operations."""
     Forms().apply(function, _simplest(function, target, ctx))
     transforms = ConvByTransforms.on(target, ctx, function)
     return [] if transforms is None else convolutions(function, transforms)
 
 
 def _simplest(function: func.FuncOp, target: cl.Target, ctx: Context) -> Iterator[RewritePattern]:
-    """The forms that are no choice."""
+    """Yield the patterns of forms that are not a choice."""
     # OpenCL limits the parameters of a kernel, and a concatenation has any number of operands.
     yield SplitConcat()
-    # A transposed convolution becomes an ordinary one with interleaved outputs, which saves a kind
-    # of kernel. First, so that Winograd's transforms see the ordinary one.
+    # A transposed convolution becomes an ordinary one with interleaved outputs, so that it needs no
+    # schedules of its own. Before Winograd's transforms, which apply to the ordinary one.
     yield ConvTransposeToConv.on(target, ctx, function)

@@ -1,4 +1,4 @@
-"""Group operations into `nn.fused` regions, each of which becomes one kernel."""
+"""Grouping of operations into `nn.fused` regions, each of which becomes one kernel."""
 
 from __future__ import annotations
 
@@ -17,20 +17,23 @@ from .program.layouts import check_plain
 from .roles import role_of
 
 _MOST_OPS = 48
-"""Longer kernels gain nothing."""
+"""Fusing more operations than this did not help any benchmark."""
 
 MOST_INPUTS = 120
-"""OpenCL guarantees 128 parameters; the result and the bounds of rolled loops take some, too."""
+"""OpenCL guarantees 128 parameters; the result and the bounds of rolled loops need some, too."""
 
 _VECTOR = 8
-"""Any CPU can store rows whose length is a multiple of this by whole vectors."""
+"""Rows whose length is a multiple of this can be stored by whole vectors on any CPU."""
 
 _MOST_GUARDED_READS = 9
-"""A border in memory pays off where windows overlap more (5x5 with stride 1: twice as fast)."""
+"""Most overlapping windows that read through guards.
+
+With more overlap, a border in memory is faster (5x5 with stride 1: twice as fast).
+"""
 
 
 def is_literal(value: SSAValue) -> bool:
-    """Whether the value is a constant of one element, which kernels hold as a number."""
+    """Return whether the value is a constant of one element, which kernels inline as a number."""
     owner = value.owner
     return (
         isinstance(owner, nn.ConstantOp)
@@ -41,24 +44,25 @@ def is_literal(value: SSAValue) -> bool:
 
 @dataclass
 class Group:
-    """Operations of one kernel, in program order; the last one's results leave it."""
+    """The operations of one kernel, in program order; the last one's results leave it."""
 
     ops: list[Operation] = field(default_factory=list[Operation])
     inputs: frozenset[SSAValue] = frozenset()
     """The values that the kernel reads, each through a parameter."""
     anchor: Operation | None = None
-    """The operation with the stages, if any: a kernel has at most one."""
+    """The operation with stages, if any: a kernel has at most one."""
     costly: bool = False
     placed: bool = False
     """Whether an index operation moves the anchor's result to other places."""
     rounds: bool = False
-    """Whether the result was cast to half: kernels compute halves as floats, so it must be stored
-    to be rounded.
+    """Whether the result was cast to half.
+
+    Kernels compute halves as floats, so the result must be stored to be rounded.
     """
 
     @property
     def results(self) -> Sequence[SSAValue]:
-        """The values that leave the kernel."""
+        """Return the values that leave the kernel."""
         return self.ops[-1].results
 
 
@@ -72,16 +76,17 @@ class Policy:
     may_inline: Callable[[Group], bool]
     """Whether a window may inline its producer."""
     joins: Callable[[nn.NNOp], bool] = lambda op: False
-    """Whether the pieces of a result are contiguous in it, so that their own kernels can write them
-    there, and no kernel is needed to join them.
+    """Whether the pieces of a result are contiguous in it.
+
+    Their own kernels can then write them in place, without a kernel that joins them.
     """
 
 
 def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[Group]:
-    """The kernels of a straight-line list of operations, in one walk.
+    """Return the kernels of a straight-line list of operations, in one walk.
 
     A group is merged into the group of its only consumer, so no merge can close a cycle. The
-    default policy is that of plain layouts. Raises CloptError for an operation on packed tensors.
+    default policy is for plain layouts. Raise CloptError for an operation on packed tensors.
     """
     policy = policy or PLAIN
     group_of: dict[Operation, Group] = {}
@@ -89,7 +94,7 @@ def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[
     ops = list(ops)
     for op in ops:
         if isinstance(op, nn.NNOp):
-            # A region computes on plain tensors; layouts are given to regions, not to operations.
+            # Regions compute on plain tensors: only regions have layouts, operations do not.
             check_plain(op, (*op.operands, *op.results))
         role = policy.role(op)
         if role is None or not isinstance(op, nn.NNOp):
@@ -126,10 +131,11 @@ def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[
 def _candidates(
     op: nn.NNOp, group_of: dict[Operation, Group]
 ) -> list[tuple[Group, list[nn.ReshapeOp]]]:
-    """The groups that only `op` consumes, each with the reshapes in between. Later groups come
-    first, since the operands of all groups exist before them.
+    """Return the groups that only `op` consumes, each with the reshapes in between.
+
+    Later groups come first, since the operands of all groups exist before them.
     """
-    found: dict[int, tuple[Group, list[nn.ReshapeOp]]] = {}
+    candidates: dict[int, tuple[Group, list[nn.ReshapeOp]]] = {}
     for operand in op.operands:
         user, views = op, list[nn.ReshapeOp]()
         view = operand.owner
@@ -138,23 +144,23 @@ def _candidates(
                 continue
             user, operand, views = view, view.x, [view]
         producer = group_of.get(operand.owner) if isinstance(operand.owner, Operation) else None
-        if producer is None or id(producer) in found or len(producer.results) != 1:
+        if producer is None or id(producer) in candidates or len(producer.results) != 1:
             continue
         if {use.operation for use in operand.uses} == {user}:
-            found[id(producer)] = producer, views
-    return list(found.values())[::-1]
+            candidates[id(producer)] = producer, views
+    return list(candidates.values())[::-1]
 
 
 def _merged_inputs(
     group: Group, producer: Group, views: Sequence[nn.ReshapeOp]
 ) -> frozenset[SSAValue]:
-    """The inputs of a kernel that also computes `producer`."""
+    """Return the inputs of a kernel that also computes `producer`."""
     inside = {*producer.results, *(view.result for view in views)}
     return (group.inputs - inside) | producer.inputs
 
 
 def _are_few(producers: Sequence[tuple[Group, Sequence[Operation]]], op: Operation) -> bool:
-    """Whether `op` could compute at most half of its result itself, and would copy the rest."""
+    """Return whether `op` could compute at most half of its result and would copy the rest."""
     computed = sum(
         nn.count(nn.shape_of(producer.results[0]))
         for producer, views in producers
@@ -171,7 +177,7 @@ def _may_merge(
     producer: Group,
     views: Sequence[nn.ReshapeOp],
 ) -> bool:
-    """Whether `op` computes `producer` in place of reading its result."""
+    """Return whether `op` recomputes `producer` instead of reading its result."""
     if len(group.ops) + len(producer.ops) + len(views) >= _MOST_OPS:
         return False
     if producer.placed and role is not Role.INDEX:
@@ -209,7 +215,7 @@ def _may_merge(
 
 
 def _places_rows(group: Group, op: nn.NNOp, views: Sequence[nn.ReshapeOp]) -> bool:
-    """Whether an anchor can store its result where `op` moves it, a vector at a time."""
+    """Return whether an anchor can store its result where `op` moves it, by whole vectors."""
     if group.anchor is None or role_of(group.anchor) is not Role.CONTRACTION:
         return False
     if any(nn.shape_of(view.result)[-1] % _VECTOR for view in views):
@@ -221,21 +227,21 @@ PLAIN = Policy(role_of, _places_rows, lambda producer: True, lambda op: op.is_co
 
 
 def _is_plain(group: Group) -> bool:
-    """Whether a group is short enough to be evaluated again for every read."""
+    """Return whether a group is short enough to be recomputed for every read."""
     return len(group.ops) <= 4
 
 
 def _rounds_to_half(op: Operation) -> bool:
-    """Whether an operation makes halves of other numbers."""
+    """Return whether an operation converts other numbers to half."""
     types = [nn.tensor_type(value).element_type for value in (*op.operands, op.results[0])]
     return types[-1] == f16 and f16 not in types[:-1]
 
 
 def outline(group: Group) -> list[nn.FusedOp]:
-    """Move the operations of a group into `nn.fused` regions in their place.
+    """Move the operations of a group into `nn.fused` regions; return these.
 
     A kernel writes one result, since its stages are computed in the loops that write it. An
-    operation with several used results gets a region for each, and each region computes it.
+    operation with several used results gets one region per result, and each region computes it.
     """
     last = group.ops[-1]
     used = [result for result in last.results if result.uses]
@@ -247,7 +253,7 @@ def outline(group: Group) -> list[nn.FusedOp]:
 
 
 def _region(group: Group, result: SSAValue) -> nn.FusedOp:
-    """A region that computes one result of the group's last operation, in place of that result."""
+    """Return a region that computes one result of the group's last operation, and replaces it."""
     members, last = set(group.ops), group.ops[-1]
     inputs: dict[SSAValue, None] = {}
     literals: dict[SSAValue, None] = {}
@@ -278,11 +284,11 @@ def _region(group: Group, result: SSAValue) -> nn.FusedOp:
 
 
 class NNFusePass(ModulePass):
-    """Put every nn operation but constants and reshapes into an `nn.fused`.
+    """Put every nn operation except constants and reshapes into an `nn.fused`.
 
-    A producer joins its only consumer when that costs no recomputation worth a buffer: elementwise
-    and index operations are inlined, and elementwise consumers follow a convolution, matmul or
-    reduction as its epilogue.
+    A producer is merged into its only consumer unless that recomputes more than a buffer would
+    cost. Elementwise and index operations are inlined, and elementwise consumers follow a
+    convolution, matmul or reduction as its epilogue.
     """
 
     name = "nn-fuse"

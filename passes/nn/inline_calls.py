@@ -1,4 +1,4 @@
-"""Give networks that call networks the operations of those."""
+"""Inlining of networks into networks that call them."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ _Functions = dict[str, func.FuncOp]
 
 
 class NNInlineCallsPass(ModulePass):
-    """Replace calls of networks by their operations, in functions that are networks but for these.
+    """Replace calls of networks by their operations, in functions that are otherwise networks.
 
-    A private network that nothing names afterwards is removed. Functions with foreign operations,
-    and those that call themselves, keep their calls. Modules with networks that cannot be lowered
-    are refused before anything changes.
+    A private network without remaining uses is removed. Functions with foreign operations and
+    recursive functions keep their calls. Modules with networks that cannot be lowered are refused
+    before anything changes.
     """
 
     name = "nn-inline-calls"
@@ -52,20 +52,20 @@ def _networks(module: ModuleOp) -> _Functions:
         and nn.is_network(op)
         and foreign_part(op, with_calls=True) is None
     ]
-    found: _Functions = {}
+    networks: _Functions = {}
 
-    def is_found(call: func.CallOp) -> bool:
-        callee = found.get(_callee(call))
+    def is_known(call: func.CallOp) -> bool:
+        callee = networks.get(_callee(call))
         return callee is not None and has_plain_tensors(callee)
 
-    while ready := [function for function in left if all(map(is_found, _calls(function)))]:
-        found |= {function.sym_name.data: function for function in ready}
+    while ready := [function for function in left if all(map(is_known, _calls(function)))]:
+        networks |= {function.sym_name.data: function for function in ready}
         left = [function for function in left if function not in ready]
-    return found
+    return networks
 
 
 def _check_sizes(networks: Mapping[str, func.FuncOp]) -> None:
-    """Refuse a network whose calls stand for too many operations: each may double their number."""
+    """Raise CloptError for a network that is too large when inlined; each call may double it."""
     sizes: dict[str, int] = {}
     for name, function in networks.items():
         sizes[name] = len(function.body.block.ops)
@@ -73,12 +73,12 @@ def _check_sizes(networks: Mapping[str, func.FuncOp]) -> None:
         if sizes[name] > MAX_STEPS:
             raise CloptError(
                 f"@{name} has more than {MAX_STEPS} operations when its calls are inlined; call "
-                "smaller networks, or fewer."
+                "fewer or smaller networks."
             )
 
 
 def _inline(call: func.CallOp, callee: func.FuncOp) -> None:
-    """Replace a call by the operations of the function that it calls, which calls none."""
+    """Replace a call by the operations of its callee, which contains no calls."""
     block = callee.body.block
     values: dict[SSAValue, SSAValue] = dict(zip(block.args, call.arguments, strict=True))
     *ops, end = block.ops
@@ -87,7 +87,7 @@ def _inline(call: func.CallOp, callee: func.FuncOp) -> None:
 
 
 def _remove_unused(module: ModuleOp, callees: Sequence[func.FuncOp]) -> None:
-    """Remove private functions that nothing names."""
+    """Remove private functions without uses."""
     named = {
         name
         for op in module.walk()

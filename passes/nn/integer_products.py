@@ -1,4 +1,4 @@
-"""Products of dequantised values as products of integers, whose sums are dequantised."""
+"""Products of dequantised values as products of integers with dequantised sums."""
 
 from __future__ import annotations
 
@@ -27,25 +27,25 @@ from ...weights import Weights
 from .rewriting import replace, splat_of
 
 _MOST_TERMS = 1 << 16
-"""Products of eight bits whose sum certainly fits 32."""
+"""Number of 8-bit products whose sum always fits 32 bits."""
 _TO_UNSIGNED = 128
-"""What signed numbers of 8 bits lack to be unsigned."""
+"""The offset from signed to unsigned numbers of 8 bits."""
 
 
 @dataclass(frozen=True)
 class NNIntegerProductsPass(ModulePass):
-    """Multiplies integers of 8 bits where a convolution or matmul multiplies dequantised ones.
+    """Multiply 8-bit integers where a convolution or matmul multiplies dequantised ones.
 
-    `conv(dequantize(x), dequantize(w)) + b` becomes `dequantize(conv(x, w)) + b`: sums are i32 and
-    exact, zero points of x are constants of a channel in the second zero point, or padding. x is
-    unsigned and the constant w signed, without its zero point: what instructions for such products
-    take. The step of a quantised result joins the scale of the sums.
+    `conv(dequantize(x), dequantize(w)) + b` becomes `dequantize(conv(x, w)) + b`. Sums are i32 and
+    exact; the zero point of x becomes a constant per channel in the second zero point, or padding.
+    x is unsigned and the constant w signed, with its zero point subtracted, as dot-product
+    instructions require. The step of a quantised result is folded into the scale of the sums.
 
-    Products of integers that ONNX widens to i32, x less its zero point, become such ones, too;
-    there the zero point of x may be known only at run time.
+    Integer products that ONNX widens to i32, with the zero point of x subtracted, become such
+    products, too; there, the zero point of x may be known only at run time.
 
-    On devices that have no such instruction (`dot_product`) products of floats are faster, and
-    `mode` auto leaves them; `prefer` does not.
+    On devices without such an instruction (`dot_product`), products of floats are faster. The
+    `mode` auto leaves products there unchanged; `prefer` does not.
     """
 
     name: ClassVar[str] = "nn-integer-products"
@@ -53,7 +53,7 @@ class NNIntegerProductsPass(ModulePass):
 
     def __post_init__(self) -> None:
         if self.mode not in ("auto", "prefer"):
-            raise ValueError(f"mode is auto or prefer, not {self.mode}")
+            raise ValueError(f"mode must be auto or prefer, got {self.mode}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.mode == "auto" and not multiplies_bytes(cl.target_of(op)):
@@ -72,11 +72,11 @@ class _Factors:
     q: SSAValue
     """Bytes: x before its zero point is subtracted."""
     zero: int | SSAValue
-    """The zero point of x, as i32 where only the run tells."""
+    """The zero point of x; an i32 value if it is known only at run time."""
     w: Array
-    """Signed bytes, [O, C, K1..] or [..., K, N], from which the zero point is subtracted."""
+    """Signed bytes, [O, C, K1..] or [..., K, N], with the zero point subtracted."""
     scale: Array | None
-    """Of the sums: of the channels of the result, or one for all. None where they stay i32."""
+    """The scale of the sums, per channel of the result or one for all; None if they stay i32."""
 
 
 @dataclass
@@ -137,24 +137,24 @@ class _Products(RewritePattern):
         replace(rewriter, op, *new)
 
     def _factors(self, x: SSAValue, w: SSAValue, axis: int) -> _Factors | None:
-        """The operands as integers; None where they are not exact in 32 bits.
+        """Return the operands as integers; None if they are not exact in 32 bits.
 
-        `axis` is that of the weights' channels.
+        `axis` is the axis of the weights' channels.
         """
         if isinstance(x.owner, nn.DequantizeOp) and isinstance(w.owner, nn.DequantizeOp):
-            found = self._dequantised(x.owner, w.owner, axis)
+            factors = self._dequantised(x.owner, w.owner, axis)
         else:
-            found = self._widened(x, w)
-        if found is None or not _is_byte(found.q):
+            factors = self._widened(x, w)
+        if factors is None or not _is_byte(factors.q):
             return None
-        if found.w.size >= _MOST_TERMS * found.w.shape[axis]:
+        if factors.w.size >= _MOST_TERMS * factors.w.shape[axis]:
             return None
-        if found.w.min(initial=0) < -128 or found.w.max(initial=0) > 127:
+        if factors.w.min(initial=0) < -128 or factors.w.max(initial=0) > 127:
             return None
-        return replace_field(found, w=found.w.astype(np.int8))
+        return replace_field(factors, w=factors.w.astype(np.int8))
 
     def _dequantised(self, x: nn.DequantizeOp, w: nn.DequantizeOp, axis: int) -> _Factors | None:
-        """The integers that are dequantised to the operands."""
+        """Return the integers that are dequantised to the operands."""
         scale, zero = splat_of(x.scale), splat_of(x.zero_point)
         numbers = [nn.constant_value(v, self.weights) for v in (w.q, w.scale, w.zero_point)]
         if scale is None or zero is None or not _is_byte(w.q):
@@ -170,9 +170,9 @@ class _Products(RewritePattern):
         return _Factors(x.q, int(zero), centred, factor)
 
     def _widened(self, x: SSAValue, w: SSAValue) -> _Factors | None:
-        """The bytes that are widened to operands of i32, x less one number."""
-        known = nn.constant_value(w, self.weights)
-        if known is None or nn.tensor_type(x).element_type != i32:
+        """Return the bytes that are widened to i32 operands, x minus one number."""
+        constant = nn.constant_value(w, self.weights)
+        if constant is None or nn.tensor_type(x).element_type != i32:
             return None
         zero: int | SSAValue = 0
         if isinstance(x.owner, nn.BinaryOp) and x.owner.kind.data is BinaryKind.SUB:
@@ -184,7 +184,7 @@ class _Products(RewritePattern):
             x, zero = x.owner.a, x.owner.b if splat is None else int(splat)
         if not isinstance(x.owner, nn.CastOp) or not _is_byte(x.owner.x):
             return None
-        return _Factors(x.owner.x, zero, known, None)
+        return _Factors(x.owner.x, zero, constant, None)
 
     def _constant(self, array: Array, new: list[Operation]) -> SSAValue:
         op = nn.ConstantOp.from_array(array, self.weights)
@@ -194,30 +194,30 @@ class _Products(RewritePattern):
     def _finish(
         self, scale: Array | None, zero: int | SSAValue, sums: Array, new: list[Operation]
     ) -> None:
-        """Append what makes the product of the sums that the last operation of `new` computes.
+        """Append the operations that turn the sums of the last operation of `new` into the product.
 
-        `sums` are those of the weights, in a shape that broadcasts.
+        `sums` are the sums of the weights, in a shape that broadcasts.
         """
-        found = new[-1].results[0]
+        products = new[-1].results[0]
         if scale is not None:
             assert isinstance(zero, int)
             shaped = scale.reshape(sums.shape if scale.size > 1 else ())
-            known = zero * sums if (zero * sums).any() else np.zeros((), np.int32)
-            arguments = [self._constant(array, new) for array in (shaped, known)]
-            new.append(nn.DequantizeOp(found, *arguments))
+            offset = zero * sums if (zero * sums).any() else np.zeros((), np.int32)
+            arguments = [self._constant(array, new) for array in (shaped, offset)]
+            new.append(nn.DequantizeOp(products, *arguments))
         elif isinstance(zero, SSAValue):
             new.append(nn.BinaryOp(self._constant(sums, new), zero, BinaryKind.MUL))
-            new.append(nn.BinaryOp(found, new[-1].results[0], BinaryKind.SUB))
+            new.append(nn.BinaryOp(products, new[-1].results[0], BinaryKind.SUB))
         elif (zero * sums).any():
-            known = self._constant((zero * sums).astype(np.int32), new)
-            new.append(nn.BinaryOp(found, known, BinaryKind.SUB))
+            offset = self._constant((zero * sums).astype(np.int32), new)
+            new.append(nn.BinaryOp(products, offset, BinaryKind.SUB))
 
 
 @dataclass
 class _FoldSteps(RewritePattern):
-    """The division by a result's step joins the scale of the sums before it, and their bias.
+    """The division by a result's step is folded into the scale and bias of the sums before it.
 
-    Functions between them must be the same for numbers of any unit: relu, and clips.
+    Functions in between must commute with scaling: relu and clips.
     """
 
     weights: Weights | None
@@ -251,18 +251,18 @@ class _FoldSteps(RewritePattern):
 
 
 def _chain(x: SSAValue) -> tuple[nn.DequantizeOp, *tuple[Operation, ...]] | None:
-    """The dequantised sums that x is computed from, and the operations after them, each used once.
+    """Return the dequantised sums from which x is computed, and the operations after them.
 
-    None for anything else.
+    Each must have one use. Return None for anything else.
     """
-    found: list[Operation] = []
+    following: list[Operation] = []
     while x.has_one_use() and isinstance(op := x.owner, Operation):
         if isinstance(op, nn.DequantizeOp):
             is_sum = isinstance(op.q.owner, nn.ConvOp | nn.MatmulOp)
-            return (op, *reversed(found)) if is_sum else None
+            return (op, *reversed(following)) if is_sum else None
         if not isinstance(op, nn.UnaryOp | nn.ClipOp | nn.BinaryOp):
             return None
-        found.append(op)
+        following.append(op)
         x = op.operands[0]
     return None
 
@@ -270,7 +270,7 @@ def _chain(x: SSAValue) -> tuple[nn.DequantizeOp, *tuple[Operation, ...]] | None
 def in_steps(
     op: Operation, x: SSAValue, step: float, weights: Weights | None
 ) -> list[Operation] | None:
-    """The operation on x that counts in steps; None where it has another value then."""
+    """Return the operation on x in units of `step`; None if it does not commute with scaling."""
     match op:
         case nn.UnaryOp() if op.kind.data is UnaryKind.RELU:
             return [nn.UnaryOp(x, UnaryKind.RELU)]
@@ -288,7 +288,7 @@ def in_steps(
 
 
 def _constant_before(value: SSAValue, weights: Weights | None) -> Array | None:
-    """A constant, dequantised or reshaped or neither; None where it has another origin."""
+    """Return the constant that a value dequantises or reshapes; None if it is computed."""
     match value.owner:
         case nn.ReshapeOp() as op:
             before = _constant_before(op.x, weights)
@@ -304,7 +304,7 @@ def _constant_before(value: SSAValue, weights: Weights | None) -> Array | None:
 
 
 def divided(array: Array, step: float) -> Array:
-    """Numbers in steps, rounded once."""
+    """Return numbers in units of `step`, rounded once."""
     return (array.astype(np.float64) / step).astype(np.float32)
 
 
@@ -314,7 +314,7 @@ def _is_byte(value: SSAValue) -> bool:
 
 
 def _along(array: Array, shape: tuple[int, ...], axis: int) -> Array | None:
-    """One number, or one for each channel along an axis of `shape`; None for anything else."""
+    """Return one number, or one per channel along an axis of `shape`; None for anything else."""
     if array.size == 1:
         return array.reshape(1)
     aligned = array.reshape((1,) * (len(shape) - array.ndim) + array.shape)
@@ -323,7 +323,7 @@ def _along(array: Array, shape: tuple[int, ...], axis: int) -> Array | None:
 
 
 def _unsigned(factors: _Factors, new: list[Operation]) -> tuple[SSAValue, int | SSAValue]:
-    """The integers of x and their zero point, both 128 more if they are signed."""
+    """Return the integers of x and their zero point, both raised by 128 if they are signed."""
     q, zero = factors.q, factors.zero
     if nn.is_unsigned(nn.tensor_type(q).element_type):
         return q, zero
