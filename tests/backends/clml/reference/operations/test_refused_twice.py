@@ -104,9 +104,9 @@ def gemm() -> MLOp:
 
 PADS = np.array([0, 0, 1, 1, 0, 0, 1, 1])
 ROWS: dict[str, Row] = {
-    "groups": Row("no 2 groups", case("y = Conv<group = 2>(x, w)", w=(8, 3, 3, 3)), "groups"),
+    "groups": Row("not with 2 groups", case("y = Conv<group = 2>(x, w)", w=(8, 3, 3, 3)), "groups"),
     "channel multiplier": Row(
-        "no 6 groups of 6 to 12 channels",
+        "not with 6 groups of 6 to 12 channels",
         case("y = Conv<group = 6>(x, w)", w=(12, 1, 3, 3)),
         "multiplier",
     ),
@@ -131,12 +131,12 @@ ROWS: dict[str, Row] = {
     "epsilon below zero": Row("epsilon must be at least 0", norm_below_zero, "negative epsilon"),
     "pool rounded up": Row("no ceil_mode", ceil, "ceil"),
     "dilated pool": Row(
-        "windows have no dilations",
+        "windows have no dilation",
         case("y = MaxPool<kernel_shape = [3, 3], dilations = [1, 2]>(x)"),
         None,  # the descriptor has no member for it
     ),
     "average with padding": Row(
-        "pads what an operation of the same graph computed",
+        "pads results of operations in the same graph",
         case(
             "y = AveragePool<kernel_shape = [3, 3], pads = [1, 1, 1, 1], count_include_pad = 1>(x)"
         ),
@@ -153,7 +153,7 @@ ROWS: dict[str, Row] = {
         "clip",
     ),
     "clip in version 1": Row(
-        "needs version 2",
+        "needs CLML 2",
         case("y = Clip(x, l, h)", l=np.array(-1, np.float32), h=np.array(1, np.float32)),
         None,  # the table of version 1 has no such member
         version=1,
@@ -187,7 +187,7 @@ ROWS: dict[str, Row] = {
         None,  # see test_core.py
     ),
     "pad of an input": Row(
-        "pads what an operation of the same graph computed",
+        "pads results of operations in the same graph",
         case("y = Pad(x, pads)", pads=PADS),
         lambda: Operation(
             "pad",
@@ -202,7 +202,7 @@ ROWS: dict[str, Row] = {
         "padded channels",
     ),
     "two elements of an edge": Row(
-        "repeats one element",
+        "repeats an edge by one element",
         case('r = Relu(x) y = Pad<mode = "edge">(r, pads)', pads=2 * PADS),
         None,  # there is no mode for it
     ),
