@@ -21,23 +21,18 @@ class CompilerFacts(FactTable):
     (`intrinsic`); a GPU NVIDIA's `dp4a` as inline PTX (`ptx`), or the functions of
     cl_khr_integer_dot_product (`khr`). Plain arithmetic (`plain`), for tests, is slower than
     floats. With `off` floats are multiplied."""
-    mad: bool = fact(False)
-    """Whether kernels write `mad(a, b, c)` and do not leave `a * b + c` to the compiler."""
-    select: bool = fact(False)
-    """Whether kernels choose between vectors by `select(b, a, c)` and not by `c ? a : b`."""
+    builtins: bool = fact(False)
+    """Whether kernels call `mad(a, b, c)`, `select(b, a, c)` and, where a NaN may be lost, `fmax`
+    instead of writing `a * b + c`, `c ? a : b` and comparisons."""
     arithmetic_functions: bool = fact(False)
     """Whether kernels of a GPU compute `erf` and `exp` of floats by arithmetic, whose error is
     known, and not by the functions of the device, which are longer."""
-    fmax: bool = fact(False)
-    """Whether kernels take the greater number by `fmax` where a NaN may be lost, and not by a
-    comparison that keeps it."""
     half_totals: bool = fact(False)
     """Whether short sums in `half` are added up in `half`, too, because conversions cost much."""
-    wide_accesses: bool = fact(False)
-    """Whether kernels move vectors of 16 bytes that are aligned so as values of a vector type, and
-    align local arrays. From `vload4`, which may be anywhere, the device's compiler makes four."""
-    wide_local: bool = fact(False)
-    """Whether they do so in local arrays, too."""
+    wide_accesses: str = fact("off", choices=("off", "global", "all"))
+    """Where kernels move aligned vectors of 16 bytes as values of a vector type: in `global`
+    memory, or in `all`, whose local arrays are then aligned. The device's compiler splits a
+    `vload4`, whose address may be anything, into four loads."""
     biased_sums: bool = fact(False)
     """Whether a sum starts from the bias that is added to it, where that changes little."""
     rolled_loops: bool = fact(False)

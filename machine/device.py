@@ -19,10 +19,6 @@ class DeviceFacts(FactTable):
     """Bytes of the largest buffer, 0 where unknown: larger arenas become several."""
     max_work_group_size: int = fact(1024, "work-items", least=1)
     """Work-items of the largest group."""
-    max_groups: int = fact(65535, "work-groups", least=1)
-    """Groups of a launch along y and z at the most."""
-    max_group_depth: int = fact(64, "work-items", least=1)
-    """Work-items of a group along z at the most."""
     local_memory_bytes: int = fact(32768, "bytes", least=1)
     """Local memory of one work-group; what a CPU reports is cache and not worth tiling for."""
     fp16: bool = fact(False)
@@ -45,9 +41,6 @@ class DeviceFacts(FactTable):
     without such views."""
     image_base_alignment_bytes: int = fact(128, "bytes", least=1, most=1 << 20, power_of_two=True)
     """A view of a buffer, image or sub-buffer, starts at a multiple of this many bytes."""
-    half_images: bool = fact(True)
-    """Whether `read_imagef` reads images of four halves (OpenCL 1.2 has them among the formats
-    that every device with images supports)."""
     read_imageh: bool = fact(False)
     """Whether `read_imageh` and `write_imageh` exist, as cl_khr_fp16 says they do."""
     max_image_width: int = fact(0, "texels")

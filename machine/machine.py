@@ -19,28 +19,9 @@ class MachineFacts(FactTable):
     """First data cache of a CPU core, for the data that a tile uses again at once."""
     l2_cache_bytes: int = fact(524288, "bytes")
     """Second data cache of a CPU core."""
-    l2_bytes_per_cycle: float = fact(32.0, "bytes / cycle", above=0)
-    """Bytes that a CPU core reads from its second data cache in a cycle."""
-    memory_bytes_per_cycle: float = fact(8.0, "bytes / cycle", above=0)
-    """Bytes that a CPU core reads in a cycle of what lies beyond its second data cache."""
-    loads_per_cycle: float = fact(2.0, "loads / cycle", above=0)
-    """Loads of a CPU core in a cycle, each of a vector or a scalar."""
-    mads_per_cycle: float = fact(2.0, "vectors / cycle", above=0)
-    """Multiply-adds of vectors that a CPU core starts in a cycle."""
-    mad_cycles: float = fact(4.0, "cycles", least=0)
-    """Cycles from the start of a multiply-add on a CPU until the next may add to its result."""
-    lane_cycles: float = fact(2.0, "cycles", least=0)
-    """Cycles in which a CPU core loads or stores one lane of a vector by itself."""
-    tile_cycles: float = fact(20.0, "cycles", least=0)
-    """Cycles that a tile of a contraction on a CPU takes beside its arithmetic and accesses."""
-    item_cycles: float = fact(5000.0, "cycles", above=0)
-    """Work that makes a work-item of a CPU worth starting, in cycles."""
-    item_vectors: int = fact(16, "vectors", least=1)
-    """The same where each result is computed on its own, in vectors of results."""
-    register_rows: int = fact(4, "rows", least=1)
-    """Rows of the tile that one work-item of a GPU computes of a matmul or convolution."""
-    register_cols: int = fact(4, "columns", least=1)
-    """Columns of that tile."""
+    register_tile: int = fact(4, "rows and columns", least=1)
+    """Rows, and columns, of the tile that one work-item of a GPU computes of a matmul or
+    convolution."""
     prefetched_panels: int = fact(0, "panels")
     """Copies of a panel in local memory with which a GPU multiplies one while the next is loaded;
     0 for those that hide latencies by the number of their groups alone."""
@@ -51,21 +32,8 @@ class MachineFacts(FactTable):
     """What a convolution with registers for two waves costs, in units of one with four."""
     one_wave_cost: float = fact(2.0, "ratio", above=0)
     """What a kernel with registers for one wave only costs, in the same units."""
-    texel_cost: float = fact(4.5, "multiply-adds of 4 lanes", least=0)
-    """Issue slots of a read of a texel with what it takes, in those of a multiply-add of four
-    lanes."""
-    division_cost: float = fact(0.15, "ratio", least=0)
-    """What a division of an index costs a short kernel, as a share of all its work."""
     further_division_cost: float = fact(0.0, "ratio", least=0)
     """What the indices of each further loop cost that are divided out of the same fused one."""
-    items_per_unit: int = fact(1024, "work-items", least=1)
-    """Work-items that a compute unit of a GPU needs to keep memory busy."""
-    tiles_per_unit: int = fact(256, "work-items", least=1)
-    """The same where each work-item computes a tile."""
-    items_per_core: int = fact(8, "work-items", least=1)
-    """Work-items that a compute unit of a CPU needs, so that all end at about the same time."""
-    barrier_steps: int = fact(32, "steps")
-    """Steps of a reduction on a GPU that are not worth a barrier."""
     split_results: int = fact(0, "results")
     """Partial results for each compute unit that keep a GPU busy where deep reductions with few
     results are split in parts; 0 where that was not measured to pay."""
@@ -82,32 +50,15 @@ class MachineFacts(FactTable):
     result_cost: float = fact(0.0, "multiply-adds", least=0)
     """Overhead of each element that a kernel writes, in multiply-adds: a share of the work-item's
     start, of setting up and finishing the sum, and of fused operations."""
-    guard_cost: float = fact(1.25, "ratio", above=0)
-    """Cost of a read from a buffer that may be outside, where the kernel compares an index and
-    selects between the element and zero, in units of any other."""
-    horizontal_cost: float = fact(1.25, "ratio", above=0)
-    """Cost of a read of a texel whose elements one lane adds up one after the other, in units of
-    one whose elements four lanes take."""
     bandwidth: float = fact(20.0, "bytes / ns", above=0)
     """Bytes per nanosecond (GB/s) between global memory and the whole device."""
     launch_microseconds: float = fact(5.0, "µs", least=0)
     """Microseconds that a kernel takes beyond its work."""
     preferred_work_group: int = fact(64, "work-items", least=1, most=4096)
     """Work-items of a group that a schedule aims for; smaller groups leave lanes of a GPU idle."""
-    large_work_group: int = fact(256, "work-items", least=1)
-    """Work-items of a group that hides the latencies of buffers, and for which a long kernel still
-    has registers."""
-    shared_work_group: int = fact(128, "work-items", least=1)
-    """Work-items of a group that shares reductions, at the least."""
-    small_work_group: int = fact(32, "work-items", least=1, most=4096)
-    """Work-items of a group of a short loop, at the least: what a GPU runs in step, or less."""
-    coalesced_items: int = fact(32, "work-items", least=1)
-    """Neighbouring work-items whose loads of neighbouring floats memory serves together."""
     row_accesses: int = fact(0, "accesses")
     """Accesses of a work-item to plain buffers from which on kernels of texels have neighbours in
     their rows, though rows fill no group evenly; 0 where nobody measured it."""
-    cache_line_bytes: int = fact(64, "bytes", least=1)
-    """A line of the cache of a GPU, which neighbouring work-items should read together."""
     half_registers: int = fact(0, "vectors")
     """Vectors of four halves that the registers of a work-item hold."""
     image_cost: float = fact(8.0, "ratio", above=0)
@@ -116,12 +67,10 @@ class MachineFacts(FactTable):
     winograd_transform_cost: float = fact(0.0, "multiply-adds", least=0)
     """Cost of an element that a transform of Winograd's writes or reads, in units of a product of
     a convolution; 0 where it was not measured or never pays, which `auto` takes for `off`."""
-    winograd_tiles_cost: float = fact(0.0, "multiply-adds", least=0)
-    """The same with channels in blocks, where a kernel computes a few tiles at a time and their
-    transforms stay in its caches."""
-    winograd_texels_cost: float = fact(0.0, "multiply-adds", least=0)
-    """The same where values are texels, and so are the products between the transforms, without
-    the traffic of memory; 0 for devices on which these are products of matrices."""
+    winograd_packed_cost: float = fact(0.0, "multiply-adds", least=0)
+    """The same for packed values, whose transforms need no traffic of memory. On a CPU values lie
+    in blocks of channels, and a kernel computes a few tiles at a time. On a GPU they are texels,
+    and so are the products between the transforms; 0 where these are products of matrices."""
     winograd_microseconds: float = fact(0.0, "µs", least=0)
     """Time that Winograd's transforms and their products cost beyond these elements, on an idle
     device: more launches, and too few work-items in them."""

@@ -79,7 +79,7 @@ class Operations:
         if (function := FUNCTIONS.get(name)) is not None:
             return self._call(function, operands)
         if name in NAN_PROPAGATING:
-            if self.target.compiler.fmax and may_lose_nan(op):
+            if self.target.compiler.builtins and may_lose_nan(op):
                 return self._call(FUNCTIONS[NUMBERS_ONLY[name]], operands)
             return self._nan_propagating(NAN_PROPAGATING[name], *operands)
         raise CloptError(f"OpenCL C has no {name}: lower it before the kernel is printed")

@@ -65,8 +65,8 @@ class KernelPrinter:
         self.placement = Placement(self.builder.graph)
         self.texts = Texts(
             self.builder.space,
-            mad=target.compiler.mad,
-            select=target.compiler.select,
+            mad=target.compiler.builtins,
+            select=target.compiler.builtins,
             wide=tuple(_wide_spaces(target)),
             # PoCL 3.1 splits a store of a vector of bytes into single bytes, so it is printed as
             # ints.
@@ -332,10 +332,10 @@ class KernelPrinter:
 
 def _wide_spaces(target: Target) -> Iterator[str]:
     """Yield the address spaces in which aligned vectors are accessed through vector pointers."""
-    if target.compiler.wide_accesses:
+    if target.compiler.wide_accesses != "off":
         yield "global"
-        if target.compiler.wide_local:
-            yield "local"
+    if target.compiler.wide_accesses == "all":
+        yield "local"
 
 
 def _break(text: str, limit: int) -> int:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import cast
 
-from xdsl.dialects.builtin import Float16Type, MemRefType
+from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute
 from xdsl.utils.exceptions import VerifyException
 
@@ -56,10 +56,6 @@ def verify_image(label: str, type_: Attribute, target: Target) -> None:
         raise VerifyException(
             f"{label} is an {image.kind.value} of {_product(image.extents)} texels, but "
             f"{target.name} has at most {_product(limits)}; {_REMEDY}"
-        )
-    if isinstance(image.element_type, Float16Type) and not target.device.half_images:
-        raise VerifyException(
-            f"{label} is an f16 image, but {target.name} does not support f16 images; {_REMEDY}"
         )
 
 

@@ -10,6 +10,14 @@ from dataclasses import dataclass
 from math import ceil
 
 from ...dialects import cl
+from ...machine.core import (
+    L2_BYTES_PER_CYCLE,
+    LANE_CYCLES,
+    LOADS_PER_CYCLE,
+    MAD_CYCLES,
+    MADS_PER_CYCLE,
+    MEMORY_BYTES_PER_CYCLE,
+)
 from .reuse import footprint, traffic
 from .terms import Terms
 from .work import KernelWork, LanePattern, MemoryAccess, Phase
@@ -49,7 +57,7 @@ class _Cycles:
 def cores_terms(work: KernelWork, target: cl.Target) -> Terms:
     """Return the terms of a launch on a CPU."""
     machine = target.machine
-    gigahertz = machine.mads_per_nanosecond / (machine.vector_width * machine.mads_per_cycle)
+    gigahertz = machine.mads_per_nanosecond / (machine.vector_width * MADS_PER_CYCLE)
     # Work-groups go to cores whole; the last ones leave some of these idle.
     rounds = ceil(work.groups / target.device.compute_units)
     share = rounds / work.groups / (1e3 * gigahertz)
@@ -64,10 +72,8 @@ def cores_terms(work: KernelWork, target: cl.Target) -> Terms:
     return Terms(
         issue=cycles * share,
         latency=0.0,
-        cache=cache / machine.l2_bytes_per_cycle * share,
-        memory=max(
-            memory / machine.memory_bytes_per_cycle * share, touched / (1e3 * machine.bandwidth)
-        ),
+        cache=cache / L2_BYTES_PER_CYCLE * share,
+        memory=max(memory / MEMORY_BYTES_PER_CYCLE * share, touched / (1e3 * machine.bandwidth)),
         start=machine.launch_microseconds + rounds * work.group_items * _ITEM_NANOSECONDS / 1e3,
     )
 
@@ -84,10 +90,10 @@ def _cycles(phase: Phase, target: cl.Target) -> _Cycles:
     loads = [access for access in phase.accesses if not access.is_store]
     stores = [access for access in phase.accesses if access.is_store]
     return _Cycles(
-        slots / target.machine.mads_per_cycle,
+        slots / MADS_PER_CYCLE,
         sum(_load_cycles(access, target) for access in loads),
         sum(_store_cycles(access, target) for access in stores),
-        phase.chain * target.machine.mad_cycles if phase.is_loop else 0.0,
+        phase.chain * MAD_CYCLES if phase.is_loop else 0.0,
     )
 
 
@@ -95,16 +101,16 @@ def _load_cycles(access: MemoryAccess, target: cl.Target) -> float:
     vectors = ceil(access.lanes / target.machine.vector_width)
     match access.pattern:
         case LanePattern.SCALAR:
-            return access.count / target.machine.loads_per_cycle
+            return access.count / LOADS_PER_CYCLE
         case LanePattern.CONTIGUOUS:
-            return access.count * vectors / target.machine.loads_per_cycle
+            return access.count * vectors / LOADS_PER_CYCLE
         case LanePattern.EVERY_OTHER:
-            return access.count * vectors * _EVERY_OTHER / target.machine.loads_per_cycle
+            return access.count * vectors * _EVERY_OTHER / LOADS_PER_CYCLE
         case LanePattern.SCATTERED:
-            return access.count * access.lanes * target.machine.lane_cycles
+            return access.count * access.lanes * LANE_CYCLES
 
 
 def _store_cycles(access: MemoryAccess, target: cl.Target) -> float:
     if access.pattern in (LanePattern.SCALAR, LanePattern.CONTIGUOUS):
         return access.count * ceil(access.lanes / target.machine.vector_width) * _STORE_CYCLES
-    return access.count * access.lanes * target.machine.lane_cycles
+    return access.count * access.lanes * LANE_CYCLES

@@ -96,11 +96,12 @@ class ConvByTransforms(RewritePattern):
     def on(cls, target: cl.Target, ctx: Context, op: Operation, mode: str = "") -> Self | None:
         """The pattern for a module's `op` in a mode, by default the target's; None if none pays."""
         mode, lanes = mode or target.policy.winograd, 0 if target.uses_textures else target.lanes
-        in_texels = target.uses_textures and target.machine.winograd_texels_cost > 0
         machine = target.machine
-        transform_cost = machine.winograd_tiles_cost if lanes else machine.winograd_transform_cost
-        if in_texels:
-            transform_cost = machine.winograd_texels_cost
+        is_gpu = target.device.device_type == "gpu"
+        in_texels = is_gpu and target.uses_textures and machine.winograd_packed_cost > 0
+        transform_cost = machine.winograd_transform_cost
+        if lanes or in_texels:
+            transform_cost = machine.winograd_packed_cost
         if mode == "off" or (mode == "auto" and not transform_cost):
             return None
         rate = 1e3 * machine.mads_per_nanosecond * target.device.compute_units

@@ -22,8 +22,8 @@ FORMAT = 1
 """The format of a record, which it carries; the number changes with what `kernel_key` reads."""
 
 SPELLING = (
-    *("mad", "select", "fmax", "fp16", "rolled_loops", "biased_sums", "dot_product"),
-    *("float_coordinates", "wide_accesses", "wide_local", "arithmetic_functions"),
+    *("builtins", "fp16", "rolled_loops", "biased_sums", "dot_product"),
+    *("float_coordinates", "wide_accesses", "arithmetic_functions"),
     *("texels_of_rows", "half_totals"),
 )
 """Facts that change the text of a kernel whose plan stays."""

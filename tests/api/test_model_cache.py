@@ -128,7 +128,7 @@ MISSES: dict[str, Callable[[pytest.MonkeyPatch, Path], dict[str, Any]]] = {
     "dims": lambda patch, folder: {"dims": {"n": np.int64(3).item()}},
     "precision": lambda patch, folder: {"precision": "f16-storage"},
     "memory limit": lambda patch, folder: {"memory_limit": 1 << 30},
-    "fact": lambda patch, folder: {"item_cycles": 4999.0},
+    "fact": lambda patch, folder: {"bandwidth": 19.0},
     "target": lambda patch, folder: {"target": "generic"},
     "rounded scales": lambda patch, folder: {"quantize": clopt.Quantization(round_scales=True)},
     "quantization": lambda patch, folder: {"quantize": "int8"},
@@ -274,7 +274,7 @@ def test_threads_and_a_folder_that_cannot_be_written(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(store, "_write", full)
-    np.testing.assert_array_equal(run(model, "0", dims={"n": 2}, item_cycles=4998.0), expected)
+    np.testing.assert_array_equal(run(model, "0", dims={"n": 2}, bandwidth=18.0), expected)
 
 
 def test_models_used_longest_ago_are_forgotten(

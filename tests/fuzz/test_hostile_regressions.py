@@ -163,7 +163,7 @@ TEXTS = {
         "func.func @f(%x: tensor<1x4xf32>) -> tensor<1x4xf32, #nn.layout<[1 by 4]>> {"
         " %p = nn.relayout %x : tensor<1x4xf32> -> tensor<1x4xf32, #nn.layout<[1 by 4]>>"
         " func.return %p : tensor<1x4xf32, #nn.layout<[1 by 4]>> }",
-        "takes plain tensors",
+        "needs plain tensors",
     ),
 }
 

@@ -1,4 +1,4 @@
-// RUN: clopt %s --target 'generic-gpu mad=true' -t opencl-c | filecheck %s
+// RUN: clopt %s --target 'generic-gpu builtins=true' -t opencl-c | filecheck %s
 // RUN: clopt %s --target 'generic-gpu correctly_rounded_division=true' -t opencl-c | filecheck %s --check-prefix=OPTION
 
 // A device that does not round correctly gets functions that correct its results, for each width.

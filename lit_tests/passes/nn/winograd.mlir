@@ -1,6 +1,6 @@
 // RUN: clopt %s -p 'nn-winograd{mode=prefer}' --split-input-file | filecheck %s
 // RUN: clopt %s --target pocl blocks=off winograd_transform_cost=8.0 -p nn-winograd --split-input-file | filecheck %s --check-prefix=AUTO
-// RUN: clopt %s --target pocl blocks=auto winograd_tiles_cost=8.0 -p nn-winograd --split-input-file | filecheck %s --check-prefix=TILES
+// RUN: clopt %s --target pocl blocks=auto winograd_packed_cost=8.0 -p nn-winograd --split-input-file | filecheck %s --check-prefix=TILES
 // RUN: clopt %s --target "pocl winograd=off" -p nn-winograd --split-input-file | filecheck %s --check-prefix=OFF
 // RUN: clopt %s --target nvidia -p nn-winograd --split-input-file | filecheck %s --check-prefix=GPU
 // RUN: clopt %s --target "adreno-740 winograd=prefer" -p nn-winograd --split-input-file | filecheck %s --check-prefix=TEXELS

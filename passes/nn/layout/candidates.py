@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import Float16Type, MemRefType
+from xdsl.dialects.builtin import MemRefType
 
 from ....dialects import cl, nn, tir
 from ....dialects.nn import LayoutAttr
@@ -101,7 +101,7 @@ def texture_for(
     images split elsewhere into rows and columns, an array of images, and an image over a buffer.
     """
     shape = LayoutAttr(blocks).physical_shape(type_.get_shape())
-    if not _has_format(type_, target):
+    if not tir.is_texel_type(type_.element_type):
         return Candidate(LayoutAttr(blocks), f"{target.name} has no images of {type_.element_type}")
     refusals: list[str] = []
     for separators in _separators(len(shape) - 1, row):
@@ -114,11 +114,6 @@ def texture_for(
         layout = LayoutAttr(blocks, scope)
         return Candidate(layout, f"{refusals[0]}: {image.kind.value}" if refusals else "")
     return Candidate(LayoutAttr(blocks), f"{refusals[0]}: buffer")
-
-
-def _has_format(type_: nn.Tensor, target: cl.Target) -> bool:
-    half = isinstance(type_.element_type, Float16Type)
-    return tir.is_texel_type(type_.element_type) and (target.device.half_images or not half)
 
 
 def _separators(axes: int, row: int) -> Iterator[tuple[int, ...]]:

@@ -7,7 +7,7 @@ A kernel's time is a sum, so that each cost belongs to one value or to a pair of
 
 `rate` is the multiply-adds per microsecond of all compute units. One load or store moves a vector
 of elements if they are adjacent, else one element. A read from an image takes `image_cost` times as
-long as one from a buffer, a guarded read from a buffer `guard_cost` times. A layout transform is a
+long as one from a buffer, a guarded read from a buffer `_GUARD` times. A layout transform is a
 separate kernel: it costs a launch, and reads and writes all elements.
 """
 
@@ -25,6 +25,11 @@ from ..lowering.reads import reads_of
 from .access import OperandAccess, contraction_lane, shared_terms
 from .candidates import is_texture, packed_axis
 from .kernels import Work
+
+_GUARD = 1.25
+"""Factor of a read from a buffer that may be outside: a comparison and a selection (a guess)."""
+_HORIZONTAL = 1.25
+"""Factor of a read of a texel whose elements one lane adds up one after the other (a guess)."""
 
 # Four elements are loaded per element used: the neighbours belong to other columns of the result.
 UNSHARED = 4.0
@@ -116,7 +121,7 @@ class LayoutCostModel:
             loads = self._loads_of_plain(work, value, layout)
         if result is None and self._is_in_panels(work):
             assert work.contraction is not None
-            shared = 1 / min(self.target.machine.register_rows, self.target.machine.register_cols)
+            shared = 1 / min(self.target.machine.register_tile, self.target.machine.register_tile)
             factors = work.contraction.operands
             if value not in factors and layout is not None:
                 # Work-groups share panels only if all operands of the kernel are plain.
@@ -171,7 +176,7 @@ class LayoutCostModel:
         if is_texture(layout):
             return self.target.machine.access_cost * self.target.machine.image_cost
         machine = self.target.machine
-        return machine.access_cost * (machine.guard_cost if guarded else 1.0)
+        return machine.access_cost * (_GUARD if guarded else 1.0)
 
     def _loads(self, access: OperandAccess, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
         """Return the cost of all loads of an operand, in multiply-adds."""
@@ -183,7 +188,7 @@ class LayoutCostModel:
         elif access.same and packed is None and self._reads_rows(type_):
             loads *= PARTIAL / self.lanes
         elif side in access.walked:
-            loads *= self.target.machine.horizontal_cost / self.lanes
+            loads *= _HORIZONTAL / self.lanes
         elif access.same and packed is not None:
             loads *= UNSHARED
         return loads * self._load(layout, access.guarded)

@@ -133,7 +133,7 @@ def test_halves_are_read_as_what_they_are_used_as() -> None:
     assert "write_imagef(y, (int2)(c, row), convert_float4(x0 + x0));" in source
 
 
-@pytest.mark.parametrize("facts", [{}, {"mad": True, "float_coordinates": True}])
+@pytest.mark.parametrize("facts", [{}, {"builtins": True, "float_coordinates": True}])
 def test_convolution(device: str, facts: dict[str, bool]) -> None:
     image, weights = normal(1, 4, 16, 16, 4), normal(2, 4, 3, 3, 4, 4)
     bias, out = normal(2, 4), np.zeros((1, 2, 16, 16, 4), "f4")

@@ -141,7 +141,6 @@ func.func @main(%half: tensor<1x6x5x7x{0}> {{nn.name = "half"}})
     [
         "fp16=true",
         "fp16=true read_imageh=false",
-        "fp16=true half_images=false",
         "fp16=false read_imageh=false",
     ],
 )

@@ -60,7 +60,7 @@ def test_our_core(tmp_path: Path):
         ("[vta]\nlanes = 3", "", r'mine.toml: \[vta\] has no key "lanes"; it has mode, config,'),
         ("[vtb]\nlanes = 3", "", 'mine.toml: A target has no table "vtb"; its tables are'),
         ('[vta]\nconfig = "big"', "", 'mine.toml: vta_config is invalid: "big" is not'),
-        ("[vta]\nprogram = 3", "", "mine.toml: vta_program is a word, not 3"),
+        ("[vta]\nprogram = 3", "", "mine.toml: vta_program must be a word, not 3"),
         ('[vta]\nkernel = "vta"', "", "vta_kernel requires a program binary; set vta_program"),
         ('[vta]\nprogram = "a.bin"', "", "vta_kernel is missing for the program .*a.bin"),
         (BOARD.replace('"wgt"', '"weights"'), "", '"weights" is not an argument of a VTA kernel'),

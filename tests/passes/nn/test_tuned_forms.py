@@ -163,4 +163,4 @@ def test_where_the_facts_decide_there_is_no_choice():
     assert not one(winograd="prefer")
     # A map of one tile, and no cost of the transforms that is known.
     assert list(one(size=4)[0].tiles) == [DIRECT, TWO]
-    assert not one(winograd_tiles_cost=0.0)
+    assert not one(winograd_packed_cost=0.0)

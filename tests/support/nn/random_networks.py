@@ -39,8 +39,7 @@ TARGETS = st.one_of(
         {
             "device_type": st.just("gpu"),
             "vector_width": st.just(4),
-            "register_rows": st.sampled_from([1, 2, 4]),
-            "register_cols": st.sampled_from([1, 2, 4]),
+            "register_tile": st.sampled_from([1, 2, 4]),
             "compute_units": st.sampled_from([1, 16]),
             "max_work_group_size": st.just(256),
         }

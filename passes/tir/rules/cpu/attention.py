@@ -15,13 +15,14 @@ from itertools import product
 from math import prod
 
 from .....dialects import cl, tir
+from .....machine.core import LANE_CYCLES, LOADS_PER_CYCLE, MAD_CYCLES, MADS_PER_CYCLE
 from ...schedule import Schedule
 from ..naive_kernel import NaiveKernel
 from ..rule import Needs, Rule
 from ..shared.grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_sizes
 from ..space import Choice, Domains, NotApplicable, Params, Range, Space, number
 from ..stages import KernelStage
-from .beliefs import MOST_SUMS, accumulators
+from .beliefs import ITEM_CYCLES, MOST_SUMS, TILE_CYCLES, accumulators
 
 _MOST_ACCUMULATORS = 24
 """Compilers spill some of more accumulators."""
@@ -179,19 +180,18 @@ class AttentionModel:
         )
         values = tiles * self._tile(choice.rows, choice.columns, shape.keys)
         weights = shape.keys * (_KEY_CYCLES + _WEIGHT_CYCLES * choice.vectors)
-        copied = choice.queries * shape.depth * target.machine.lane_cycles
+        copied = choice.queries * shape.depth * LANE_CYCLES
         turns = (items + target.device.compute_units - 1) / target.device.compute_units
-        return turns * (scores + values + weights + copied + target.machine.item_cycles / 10)
+        return turns * (scores + values + weights + copied + ITEM_CYCLES / 10)
 
     def _tile(self, rows: int, vectors: int, steps: int) -> float:
         """Return the cycles of a tile of some rows of vectors."""
-        target = self.target
         step = max(
-            rows * vectors / target.machine.mads_per_cycle,
-            (rows + vectors) / target.machine.loads_per_cycle,
-            target.machine.mad_cycles,
+            rows * vectors / MADS_PER_CYCLE,
+            (rows + vectors) / LOADS_PER_CYCLE,
+            MAD_CYCLES,
         )
-        return steps * step + target.machine.tile_cycles
+        return steps * step + TILE_CYCLES
 
     def _candidates(self) -> Iterator[AttentionSizes]:
         """Yield the choices whose sums are believed to fit the registers."""

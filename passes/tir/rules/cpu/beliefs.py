@@ -3,8 +3,17 @@
 from __future__ import annotations
 
 from .....dialects import cl
+from .....machine.core import L2_BYTES_PER_CYCLE, MEMORY_BYTES_PER_CYCLE
 from ..shared.grid import MOST_PRIVATE
 
+TILE_CYCLES = 20.0
+"""Cycles that a tile of a contraction takes besides its arithmetic and accesses (a guess)."""
+ITEM_CYCLES = 5000.0
+"""Cycles of work that make a work-item worth starting, which takes about 10 ns (PoCL, Intel's
+runtime)."""
+ITEMS_PER_CORE = 8
+"""Work-items for each core, so that all cores finish at about the same time: work-items differ in
+length, and cores in what else they do (a guess)."""
 MOST_SUMS = 32
 """Vectors that a tile may add up. No CPU has more vector registers (AVX-512), and a step's text has
 a statement for each."""
@@ -25,7 +34,7 @@ def near_bytes(target: cl.Target) -> int:
 def bytes_per_cycle(target: cl.Target, size: float) -> float:
     """Return the bytes per cycle at which a core reads data again after `size` other bytes."""
     is_near = size <= target.machine.l2_cache_bytes
-    return target.machine.l2_bytes_per_cycle if is_near else target.machine.memory_bytes_per_cycle
+    return L2_BYTES_PER_CYCLE if is_near else MEMORY_BYTES_PER_CYCLE
 
 
 def divisors(number: int) -> tuple[int, ...]:

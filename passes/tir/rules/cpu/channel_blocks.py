@@ -15,6 +15,7 @@ from ..naive_kernel import NaiveKernel, whole_contraction
 from ..rule import Needs, Rule
 from ..shared.grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_sizes
 from ..space import Choice, Domains, NotApplicable, Params, Permutation, Space, number, numbers
+from .beliefs import ITEM_CYCLES
 from .channel_tiles import BlockedReduction, ChannelTile, ChannelTileModel, reduce_in_tiles
 from .streams import AHEAD, AHEAD_DOMAIN, ahead, fetch_ahead, stream_bytes
 
@@ -65,7 +66,7 @@ def _default(space: Space[BlockedReduction]) -> Params:
     # A channel loop in the window leaves tests of borders outside of it.
     window = 1 if shape.term is not None else len(shape.window)
     window = max(n for n in range(min(window, len(shape.window)) + 1) if shape.has_room(tile, n))
-    wanted = target.machine.item_cycles / model.cycles(tile)
+    wanted = ITEM_CYCLES / model.cycles(tile)
     order = sorted(range(len(shape.extents)), key=lambda i: (i != 0, i != shape.lane, i))
     weights = stream_bytes(shape.contraction.func, shape.contraction.stage.block)
     return Params(

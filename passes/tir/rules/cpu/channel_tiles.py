@@ -12,11 +12,12 @@ from functools import cached_property
 from math import prod
 
 from .....dialects import cl, tir
+from .....machine.core import L2_BYTES_PER_CYCLE, LOADS_PER_CYCLE, MAD_CYCLES, MADS_PER_CYCLE
 from ...schedule import Schedule
 from ..shared.contraction import Contraction, element_bytes
 from ..space import NotApplicable, Range
 from ..stages import KernelStage, blocked_variable, lane_step
-from .beliefs import MOST_SUMS, accumulators, divisors
+from .beliefs import MOST_SUMS, TILE_CYCLES, accumulators, divisors
 
 _MOST_ACCUMULATORS = 16
 """Compilers move loads up, so that they spill some of more accumulators."""
@@ -153,12 +154,12 @@ class ChannelTileModel:
             if size * depth > target.machine.l1_cache_bytes / 2:
                 traffic += size
         step = max(
-            sums / target.machine.mads_per_cycle,
-            loads / target.machine.loads_per_cycle,
-            traffic / target.machine.l2_bytes_per_cycle,
-            target.machine.mad_cycles,
+            sums / MADS_PER_CYCLE,
+            loads / LOADS_PER_CYCLE,
+            traffic / L2_BYTES_PER_CYCLE,
+            MAD_CYCLES,
         )
-        return depth * step + sums + target.machine.tile_cycles
+        return depth * step + sums + TILE_CYCLES
 
     def cost(self, tile: ChannelTile) -> float:
         """Return the cycles of all tiles."""

@@ -15,6 +15,7 @@ from math import prod
 
 from .....dialects import cl, tir
 from .....dialects.tir import QUAD
+from .....machine.core import LOADS_PER_CYCLE, MAD_CYCLES, MADS_PER_CYCLE
 from ...schedule import Schedule
 from ..naive_kernel import NaiveKernel
 from ..rule import Needs, Rule
@@ -32,7 +33,7 @@ from ..space import (
     number,
     numbers,
 )
-from .beliefs import MOST_SUMS, accumulators, divisors
+from .beliefs import ITEM_CYCLES, MOST_SUMS, TILE_CYCLES, accumulators, divisors
 from .channel_tiles import ChannelTile
 
 LANES = 16
@@ -133,13 +134,13 @@ class ByteTileModel:
 
     def cost(self, tile: ChannelTile) -> float:
         """Return the cycles of all tiles."""
-        target, sums = self.target, tile.blocks * tile.columns
+        sums = tile.blocks * tile.columns
         step = max(
-            sums / target.machine.mads_per_cycle,
-            (tile.blocks + tile.columns) / target.machine.loads_per_cycle,
-            target.machine.mad_cycles,
+            sums / MADS_PER_CYCLE,
+            (tile.blocks + tile.columns) / LOADS_PER_CYCLE,
+            MAD_CYCLES,
         )
-        cycles = self.shape.contraction.depth / QUAD * step + sums + target.machine.tile_cycles
+        cycles = self.shape.contraction.depth / QUAD * step + sums + TILE_CYCLES
         return self.tiles(tile) * cycles
 
     @cached_property
@@ -172,7 +173,7 @@ def _tile(params: Params) -> ChannelTile:
 def _default(space: Space[ByteTiles]) -> Params:
     shape, model = space.structure, space.model(ByteTileModel)
     tile = model.best
-    wanted = space.target.machine.item_cycles * model.tiles(tile) / model.cost(tile)
+    wanted = ITEM_CYCLES * model.tiles(tile) / model.cost(tile)
     order = sorted(range(len(shape.extents)), key=lambda i: (i != 0, i != shape.lane, i))
     return Params(
         {

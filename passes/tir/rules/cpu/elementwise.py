@@ -9,6 +9,11 @@ from ..shared.grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, 
 from ..shared.pieces import Pieces, collapse
 from ..space import AnyDomain, Choice, Domains, Params, Range, Space, Value, number
 from ..stages import KernelStage
+from .beliefs import ITEMS_PER_CORE
+
+_ITEM_VECTORS = 16
+"""Vectors of results that make a work-item worth starting, which takes about 10 ns (PoCL, Intel's
+runtime)."""
 
 WIDTH = number("width", "lanes of a vector", when="one for each piece", repeated=True)
 CHUNK = number("chunk", "vectors of a work-item", when="one for each piece", repeated=True)
@@ -36,8 +41,8 @@ def _default(space: Space[Pieces]) -> Params:
         chosen[WIDTH.at(piece)] = width
         total = pieces.vectors(piece, width)
         items = max(
-            target.device.compute_units * target.machine.items_per_core,
-            total // target.machine.item_vectors,
+            target.device.compute_units * ITEMS_PER_CORE,
+            total // _ITEM_VECTORS,
         )
         chosen[CHUNK.at(piece)] = max(1, total // items)
     return Params(chosen)

@@ -13,6 +13,12 @@ from math import prod
 from xdsl.ir.affine import AffineExpr
 
 from .....dialects import cl, tir
+from .....machine.core import (
+    L2_BYTES_PER_CYCLE,
+    LANE_CYCLES,
+    LOADS_PER_CYCLE,
+    MEMORY_BYTES_PER_CYCLE,
+)
 from ...schedule import Schedule
 from ...schedule.analysis import memref_of, written
 from ..shared.contraction import Contraction, OperandLoad, Tile, element_bytes
@@ -94,11 +100,11 @@ def _is_batch(problem: Contraction, load: OperandLoad, dim: int) -> bool:
 def copy_cycles(problem: Contraction, load: OperandLoad, tile: Tile, target: cl.Target) -> float:
     """Return the cycles that the panels of all parts take."""
     elements = _elements(problem, load, tile)
-    each = 2 / (target.machine.loads_per_cycle * tile.width)
+    each = 2 / (LOADS_PER_CYCLE * tile.width)
     if load.steps[tile.col] != 1:
-        each = target.machine.lane_cycles
+        each = LANE_CYCLES
     far = is_far(problem, load, target)
-    rate = target.machine.memory_bytes_per_cycle if far else target.machine.l2_bytes_per_cycle
+    rate = MEMORY_BYTES_PER_CYCLE if far else L2_BYTES_PER_CYCLE
     return elements * max(each, element_bytes(load) / rate)
 
 

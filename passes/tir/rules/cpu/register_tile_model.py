@@ -8,10 +8,18 @@ from functools import cached_property
 from math import ceil, gcd, prod
 
 from .....dialects import cl
+from .....machine.core import (
+    L2_BYTES_PER_CYCLE,
+    LANE_CYCLES,
+    LOADS_PER_CYCLE,
+    MAD_CYCLES,
+    MADS_PER_CYCLE,
+    MEMORY_BYTES_PER_CYCLE,
+)
 from ..shared.contraction import Contraction, OperandLoad, element_bytes, is_packed
 from ..space import Params
 from ..stages import lane_step
-from .beliefs import accumulators, near_bytes
+from .beliefs import ITEM_CYCLES, ITEMS_PER_CORE, TILE_CYCLES, accumulators, near_bytes
 from .panels import PANEL, copy_cycles, is_far, is_near, panel_load
 from .partial_sums import PARTS, parts_domain
 
@@ -201,7 +209,7 @@ def costed(model: RegisterTileModel, tile: RegisterTile, rows_stored: bool) -> R
         elif step == 2 and 2 * tile.width <= _WIDEST:
             each = _HALVES * tile.vectors
         else:
-            each = tile.cols * target.machine.lane_cycles * target.machine.loads_per_cycle
+            each = tile.cols * LANE_CYCLES * LOADS_PER_CYCLE
             gathers = True
         loads += copies * each
         # What a tile reads over a part of the reduction comes from the second level if it is large.
@@ -216,20 +224,18 @@ def costed(model: RegisterTileModel, tile: RegisterTile, rows_stored: bool) -> R
             far += _LINE
     accumulators = tile.rows * tile.vectors
     step_cycles = max(
-        accumulators / target.machine.mads_per_cycle,
-        loads / target.machine.loads_per_cycle,
-        traffic / target.machine.l2_bytes_per_cycle,
-        target.machine.mad_cycles,
+        accumulators / MADS_PER_CYCLE,
+        loads / LOADS_PER_CYCLE,
+        traffic / L2_BYTES_PER_CYCLE,
+        MAD_CYCLES,
     )
     # Arithmetic does not hide these: each step reads another page.
-    step_cycles += far / target.machine.memory_bytes_per_cycle
-    store = accumulators * (1.0 if rows_stored else tile.width * target.machine.lane_cycles)
+    step_cycles += far / MEMORY_BYTES_PER_CYCLE
+    store = accumulators * (1.0 if rows_stored else tile.width * LANE_CYCLES)
     if tile.parts > 1:
         # Each part is added to sums in memory.
-        store += tile.parts * (
-            3 * accumulators / target.machine.loads_per_cycle + target.machine.tile_cycles
-        )
-    cycles = model.contraction.depth * step_cycles + store + target.machine.tile_cycles
+        store += tile.parts * (3 * accumulators / LOADS_PER_CYCLE + TILE_CYCLES)
+    cycles = model.contraction.depth * step_cycles + store + TILE_CYCLES
     return replace(tile, cycles=cycles, gathers=gathers)
 
 
@@ -260,7 +266,7 @@ def cycles_by_rows(model: RegisterTileModel) -> float:
     """Return the cycles of computing each result alone, with vectors along a row of memory."""
     target = model.target
     steps = model.contraction.depth / target.machine.vector_width
-    return prod(model.extents) * (steps * target.machine.mad_cycles + target.machine.tile_cycles)
+    return prod(model.extents) * (steps * MAD_CYCLES + TILE_CYCLES)
 
 
 def _copy(model: RegisterTileModel, tile: RegisterTile) -> float:
@@ -275,9 +281,9 @@ def tiles_of_item(model: RegisterTileModel, tile: RegisterTile) -> int:
     """Return how many tiles of a column each work-item computes: a divisor, so none is partial."""
     tiles = prod(model.extents) / (tile.rows * tile.cols)
     target = model.target
-    wanted = tiles / (target.machine.items_per_core * target.device.compute_units)
+    wanted = tiles / (ITEMS_PER_CORE * target.device.compute_units)
     if not tile.panel:
-        wanted = min(target.machine.item_cycles / tile.cycles, wanted)
+        wanted = min(ITEM_CYCLES / tile.cycles, wanted)
     return min(_preferred_chunks(model, tile), key=lambda n: abs(n - wanted))
 
 

@@ -10,6 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from .....dialects import cl
+from .....machine.core import L2_BYTES_PER_CYCLE, MADS_PER_CYCLE, MEMORY_BYTES_PER_CYCLE
 from ...schedule.analysis import memref_of, written
 from ..naive_kernel import NaiveKernel
 from ..shared.contraction import OperandLoad, contraction_of, element_bytes
@@ -245,7 +246,7 @@ class StripsModel:
         tiles = -(-self.shape.width // self.lead_columns)
         sums = blocks * rows * tiles * self._lead_cycles
         # The strip before has read some of the rows, which are in the second cache at best.
-        return sums + self.shape.shared_bytes / self.target.machine.l2_bytes_per_cycle
+        return sums + self.shape.shared_bytes / L2_BYTES_PER_CYCLE
 
     def _multiplied(self, choice: StripSizes) -> float:
         """Return the cycles to multiply a strip."""
@@ -256,7 +257,7 @@ class StripsModel:
         strip = self.shape.bytes(choice.rows)
         read = self.shape.weights / bytes_per_cycle(self.target, self.shape.weights + strip)
         if strip > target.machine.l1_cache_bytes / 2:
-            read += groups * strip / target.machine.l2_bytes_per_cycle
+            read += groups * strip / L2_BYTES_PER_CYCLE
         return max(groups * tiles * cycles, read)
 
     @property
@@ -304,13 +305,13 @@ class StripsModel:
         clock = (
             1e3
             * target.machine.mads_per_nanosecond
-            / (target.machine.mads_per_cycle * target.machine.vector_width)
+            / (MADS_PER_CYCLE * target.machine.vector_width)
         )
         return (
             lead / units
             + max(products / units, reads)
             # Much of what a core reads, other cores have written.
             + moved / bytes_per_cycle(self.target, moved)
-            + moved / target.machine.memory_bytes_per_cycle
+            + moved / MEMORY_BYTES_PER_CYCLE
             + target.machine.launch_microseconds * clock
         )

@@ -17,6 +17,7 @@ from math import isqrt, prod
 from xdsl.ir.affine import AffineExpr
 
 from .....dialects import cl, tir
+from .....machine.core import L2_BYTES_PER_CYCLE, LOADS_PER_CYCLE, MAD_CYCLES, MADS_PER_CYCLE
 from ...schedule import Schedule
 from ...schedule.analysis import accesses, memref_of, written
 from ..naive_kernel import NaiveKernel
@@ -31,7 +32,7 @@ from ..shared.grid import (
 )
 from ..space import Choice, Domains, NotApplicable, Params, Range, Space, number
 from ..stages import KernelStage
-from .beliefs import MOST_SUMS, accumulators, bytes_per_cycle, divisors
+from .beliefs import ITEM_CYCLES, MOST_SUMS, TILE_CYCLES, accumulators, bytes_per_cycle, divisors
 from .streams import AHEAD, AHEAD_DOMAIN, ahead, fetch_ahead, stream_bytes
 
 _MOST_ACCUMULATORS = 16
@@ -220,7 +221,7 @@ class WinogradModel:
         # The last work-item starts with others, or at the latest when all others run or are done.
         idle, busy = -(-items // units), (items + units - 1) / units
         turns = (idle + busy) / 2
-        return turns * (transforms + products + target.machine.item_cycles)
+        return turns * (transforms + products + ITEM_CYCLES)
 
     def _products(self, choice: WinogradSizes) -> float:
         """Return the cycles of the products of a strip with one matrix of weights."""
@@ -233,10 +234,10 @@ class WinogradModel:
         is_near = tiles == 1 or vectors * shape.inputs <= target.machine.l1_cache_bytes / 2
         fetched = choice.blocks if self.ahead(choice.blocks) else 0
         step = max(
-            sums / target.machine.mads_per_cycle,
-            (points + choice.blocks + fetched) / target.machine.loads_per_cycle,
-            0 if is_near else 2 * vectors / target.machine.l2_bytes_per_cycle,
-            target.machine.mad_cycles,
+            sums / MADS_PER_CYCLE,
+            (points + choice.blocks + fetched) / LOADS_PER_CYCLE,
+            0 if is_near else 2 * vectors / L2_BYTES_PER_CYCLE,
+            MAD_CYCLES,
         )
         strip = self.shape.tile_bytes(choice.rows * choice.cols)
         weights = self.shape.tile_bytes(shape.outputs)
@@ -245,9 +246,7 @@ class WinogradModel:
         # fetched while others are multiplied.
         read = group / bytes_per_cycle(target, weights + strip)
         read += strip / bytes_per_cycle(target, strip + group)
-        return max(
-            tiles * (shape.inputs * step + target.machine.tile_cycles), read / shape.elements
-        )
+        return max(tiles * (shape.inputs * step + TILE_CYCLES), read / shape.elements)
 
     def _candidates(self) -> Iterator[WinogradSizes]:
         shape, most = self.shape, self.most_tiles

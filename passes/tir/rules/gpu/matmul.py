@@ -21,7 +21,7 @@ from ...schedule.analysis import memref_of
 from ..naive_kernel import NaiveKernel, whole_contraction
 from ..rule import Needs, Rule
 from ..shared.contraction import Contraction, OperandLoad
-from ..shared.grid import bind_axes, join_grid
+from ..shared.grid import SHARED_GROUP, bind_axes, join_grid
 from ..space import (
     Choice,
     Domains,
@@ -198,15 +198,15 @@ def _preferred(space: Space[MatrixProduct], *, narrow: bool = False) -> Iterator
     Narrow ones have one vector of a row, so that more work-items share a product of medium size.
     """
     product, target = space.structure, space.target
-    cols = min(target.machine.register_cols, 4)
+    cols = min(target.machine.register_tile, 4)
     copies = target.machine.prefetched_panels
     if not copies:
         side = next((x for x, y in _GROUPS if x * y <= target.device.max_work_group_size), 4)
-        tiles = [((side, side), target.machine.register_rows, _DEPTH)]
+        tiles = [((side, side), target.machine.register_tile, _DEPTH)]
     else:
-        rows = [target.machine.register_rows, target.machine.register_rows // 2]
+        rows = [target.machine.register_tile, target.machine.register_tile // 2]
         tiles = every_product([(16, 16), (16, 8), (8, 8)], rows, [_DEPTH, _DEPTH // 2])
-    vectors = max(1, target.machine.register_cols // 4) if copies and not narrow else 1
+    vectors = max(1, target.machine.register_tile // 4) if copies and not narrow else 1
     for group, count, depth in tiles:
         tile = GroupTile(group, count, cols, vectors, depth)
         lanes = max(product.loads(tile)) if copies else 1
@@ -238,7 +238,7 @@ def _cost(space: Space[MatrixProduct], params: Params) -> float:
     read = tile.items * (tile.rows + tile.cols) + tile.all_rows + tile.all_cols
     step = tile.all_rows * tile.all_cols + target.machine.access_cost * read / 4
     share = -(-groups // target.device.compute_units)
-    busy = min(1.0, share * tile.items / target.machine.shared_work_group)
+    busy = min(1.0, share * tile.items / SHARED_GROUP)
     return share * step * contraction.depth / busy
 
 

@@ -15,9 +15,17 @@ from .....dialects.tir import TEXEL
 from ...schedule.analysis import memref_of, written
 from ...schedule.combine import can_combine
 from ..naive_kernel import NaiveKernel
+from ..shared.grid import LARGE_GROUP, SHARED_GROUP, WAVE
 from ..shared.row_structure import Rows, rows_of
 from ..space import NotApplicable
 from ..stages import KernelStage
+
+_ITEMS_PER_UNIT = 1024
+"""Work-items that keep the memory of a compute unit busy: half of what NVIDIA's hold."""
+_BARRIER_STEPS = 32
+"""Steps of a reduction that are not worth a barrier (a guess)."""
+_LINE_BYTES = 64
+"""A line that neighbouring work-items read together: two of NVIDIA's sectors."""
 
 FAN_IN = 4
 """Partial results that a work-item combines between two barriers."""
@@ -115,14 +123,12 @@ class SharingModel:
         us in usual ones.
         """
         target, few = self.target, self.shared.bare.rows.count < self.target.device.compute_units
-        return min(
-            (2 if few else 1) * target.machine.large_work_group, self.shared.most_items(target)
-        )
+        return min((2 if few else 1) * LARGE_GROUP, self.shared.most_items(target))
 
     @property
     def _least(self) -> int:
         """Work-items that a group should have."""
-        return min(self.target.machine.shared_work_group, self._most)
+        return min(SHARED_GROUP, self._most)
 
     @cached_property
     def best(self) -> RowSharing | None:
@@ -132,9 +138,7 @@ class SharingModel:
 
     def _rows(self) -> RowSharing | None:
         bare, rows = self.shared.bare, self.shared.bare.rows
-        line = (
-            self.target.machine.cache_line_bytes // 4
-        )  # work-items that read a line of floats together
+        line = _LINE_BYTES // 4  # work-items that read a line of floats together
         lanes = _lanes(_count(bare), self.shared.length, self.target, line, self._most)
         if lanes < FAN_IN:
             return None
@@ -145,7 +149,7 @@ class SharingModel:
 
     def _columns(self, column: int) -> RowSharing | None:
         bare, most = self.shared.bare, self._most
-        members = min(self.target.machine.coalesced_items, most)
+        members = min(WAVE, most)
         while members > 8 and _count(bare) < members * self.target.device.compute_units:
             members //= 2
         extent = _extent(bare, column)
@@ -159,9 +163,9 @@ class SharingModel:
 
 def _lanes(rows: int, length: int, target: cl.Target, least: int, most: int) -> int:
     """Return the work-items for a row: a power of two, with two elements for each."""
-    if length < target.machine.barrier_steps:
+    if length < _BARRIER_STEPS:
         return 1
-    wanted = max(target.device.compute_units * target.machine.items_per_unit // rows, least)
+    wanted = max(target.device.compute_units * _ITEMS_PER_UNIT // rows, least)
     limit = max(min(wanted, length // 2, most), 1)
     return 1 << (limit.bit_length() - 1)
 

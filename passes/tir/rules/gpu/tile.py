@@ -20,6 +20,10 @@ from ..shared.contraction import (
 from ..shared.grid import GROUP, bind_groups, group_size, group_sizes, join_grid
 from ..space import Choice, Domains, NotApplicable, Params, Range, Space, number
 
+_TILES_PER_UNIT = 256
+"""Work-items with a tile each that hide the latencies of a compute unit: two waves for each of the
+four schedulers of an NVIDIA multiprocessor (a guess)."""
+
 _MOST_ROWS = 16
 """Rows of a tile: each is a statement of the unrolled text, and a vector of registers."""
 _WIDTHS = (1, 2, 3, 4, 8, 16)
@@ -99,15 +103,15 @@ def _default(space: Space[PlainProduct]) -> Params:
     shared = [i for i in product.others if any(load.steps[i] == 0 for load in contraction.loads)]
     row = max(shared or product.others, key=lambda i: extents[i])
     width, rows = (
-        min(target.machine.register_cols, 4),
-        min(target.machine.register_rows, _MOST_ROWS),
+        min(target.machine.register_tile, 4),
+        min(target.machine.register_tile, _MOST_ROWS),
     )
     while width > extents[col]:
         width //= 2
     while rows > extents[row]:
         rows //= 2
     # Smaller tiles until there are enough to hide latencies.
-    wanted = target.device.compute_units * target.machine.tiles_per_unit
+    wanted = target.device.compute_units * _TILES_PER_UNIT
     while rows * width > 1 and prod(extents) // (rows * width) < wanted:
         if rows >= width:
             rows //= 2

@@ -9,6 +9,15 @@ from ...schedule import Schedule
 from ..space import Choice, number, numbers
 from ..stages import KernelStage, split_lanes
 
+LARGE_GROUP = 256
+"""Work-items of a group that hides the latencies of buffers, and for which a long kernel still has
+registers. On an H100 groups twice as large halve the time of a long sum in few groups, and gain
+nothing elsewhere."""
+SHARED_GROUP = 128
+"""Least work-items of a group that shares reductions: two waves or more."""
+WAVE = 32
+"""Work-items that a GPU runs in step: NVIDIA's warp; the waves of others are longer."""
+
 LOCAL_SIZE = numbers("local_size", "work-items of a group along x, y and z")
 """The work-group on a CPU, where loops are bound to global indices."""
 DEFAULT_LOCAL_SIZE = (1, 1, 1)
@@ -43,8 +52,8 @@ def group_sizes(target: cl.Target) -> Choice:
 
 def group_size(inner: int, target: cl.Target) -> int:
     """Return a group for a nest whose last loop runs `inner` times: large, but not mostly idle."""
-    size = _powers(min(target.machine.large_work_group, target.device.max_work_group_size))[-1]
-    while size > target.machine.small_work_group and size >= 2 * inner:
+    size = _powers(min(LARGE_GROUP, target.device.max_work_group_size))[-1]
+    while size > WAVE and size >= 2 * inner:
         size //= 2
     return size
 

@@ -17,7 +17,7 @@ from ...schedule.combine import can_combine
 from ..cpu.channel_tiles import ChannelTile
 from ..naive_kernel import NaiveKernel
 from ..rule import Needs, Rule
-from ..shared.grid import bind_axes, join_grid_of_texels
+from ..shared.grid import WAVE, bind_axes, join_grid_of_texels
 from ..space import Choice, Domains, NotApplicable, Params, Range, Space, has_point, number
 from .dot_texels import (
     BLOCKS,
@@ -119,7 +119,7 @@ class BytePartsModel:
     def _use(self, extent: int, members: int, parts: int, along: int) -> float:
         last = _along(self.shape)[-1]
         worth = _APART if along == self.shape.lane else 1.0 if along == last else _FAR
-        items, wave = members * parts, self.target.machine.small_work_group
+        items, wave = members * parts, WAVE
         covered = -(-extent // members) * members
         return round(worth * extent / covered * items / (-(-items // wave) * wave), 3)
 

@@ -21,7 +21,7 @@ from ..shared.grid import bind_axes, join_grid_of_texels
 from ..space import Choice, Domains, NotApplicable, Params, Range, Space, has_point, number
 from ..stages import split_channels
 from .shared_sums import add_up, arrange, order_tiles, put_local
-from .texel_reduction import TexelReduction, TexelTile, candidates, cost_of
+from .texel_reduction import TEXEL_SLOTS, TexelReduction, TexelTile, candidates, cost_of
 from .texel_tile import (
     BLOCKS,
     COLUMNS,
@@ -153,7 +153,7 @@ class TexelPartsModel:
         """Return the cost of tiles of one work-item, plus that of adding up the parts."""
         shape, target = self.shape, self.target
         steps = prod(shape.stage.block.iter_extents[i] for i in shape.stage.reduce)
-        joining = (parts * (2 + target.machine.texel_cost / TEXEL) + _PLACE / TEXEL) / steps
+        joining = (parts * (2 + TEXEL_SLOTS / TEXEL) + _PLACE / TEXEL) / steps
         return (cost_of(shape, tile, target, parts) + joining) / self.group(tile, parts)[0]
 
 

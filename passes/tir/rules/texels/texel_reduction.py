@@ -18,6 +18,10 @@ from ..space import NotApplicable
 from ..stages import KernelStage, reads_in_place
 from .texel_row import TexelRow
 
+TEXEL_SLOTS = 4.5
+"""Issue slots of a read of a texel and its coordinates, in those of a multiply-add of four lanes (a
+guess)."""
+
 _ACCUMULATORS = 16
 """Texels that a work-item computes at the most."""
 _MOST_COLUMNS = 8
@@ -252,7 +256,7 @@ class TileStep:
         """Return the issue slots per multiply-add, which itself takes `rate` slots."""
         activations = self.activations / (target.machine.image_cost if self.in_rows else 1.0)
         reads = activations + self.weights
-        return rate + target.machine.texel_cost * reads / (TEXEL * self.products)
+        return rate + TEXEL_SLOTS * reads / (TEXEL * self.products)
 
 
 def candidates(shape: TexelReduction, target: cl.Target) -> Iterator[TexelTile]:

@@ -16,6 +16,13 @@ from typing import cast
 from .....dialects import cl, tir
 from ...schedule import Schedule
 
+_MOST_GROUPS = 65535
+"""Groups of a launch along y and z: the limit of CUDA devices, which OpenCL does not report."""
+_MOST_DEPTH = 64
+"""Work-items of a group along z: the same."""
+_DIVISION = 0.15
+"""Share of a short kernel's work that dividing an index takes: a dozen instructions (a guess)."""
+
 _SPARE = 4
 """A group is up to a quarter larger than the device likes best."""
 
@@ -155,7 +162,7 @@ def _cost_of_divisions(count: int, target: cl.Target, slots: float) -> float:
     """Return the relative cost of dividing the indices of `count` loops out of a fused one."""
     if count == 0:
         return 0.0
-    cost = target.machine.division_cost + target.machine.further_division_cost * (count - 1)
+    cost = _DIVISION + target.machine.further_division_cost * (count - 1)
     return min(cost, count * target.machine.item_slots / slots) if slots else cost
 
 
@@ -188,12 +195,12 @@ def group_shape(
 
 def _are_few_groups(extents: Sequence[int], shape: Sequence[int], target: cl.Target) -> bool:
     groups = [-(-n // size) for n, size in zip(extents, shape, strict=True)]
-    return all(group <= target.device.max_groups for group in groups[1:])
+    return all(group <= _MOST_GROUPS for group in groups[1:])
 
 
 def _fits(shape: Sequence[int], target: cl.Target, others: Sequence[int]) -> bool:
     return _together(shape, others) <= target.device.max_work_group_size and all(
-        size <= target.device.max_group_depth for size in shape[2:]
+        size <= _MOST_DEPTH for size in shape[2:]
     )
 
 

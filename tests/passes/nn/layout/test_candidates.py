@@ -80,11 +80,6 @@ def test_types_without_image_formats_stay_plain(element: Attribute, has_images: 
     assert has_images or found == [Candidate(None)]
 
 
-def test_devices_without_half_images():
-    found = candidates(tensor(1, 8, 4, 4, element=f16), AUTO.with_facts({"half_images": False}))
-    assert not any(c.is_texture for c in found)
-
-
 def test_a_kernel_reads_no_more_images_than_it_may():
     target = PREFER.with_facts({"max_read_images": 3})
     graph = Graph((1, 16, 8, 8))

@@ -15,6 +15,7 @@ from clopt.passes.tir.apply_plan import TIRApplyPlanPass
 from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
 from clopt.passes.tir.lower_textures import TIRLowerTexturesPass
+from clopt.passes.tir.rules.gpu import row_sharing
 from clopt.targets import load_target
 from support.tir import interpreter
 from support.tir.packed_kernels import CASES, REDUCTIONS, Example, integers, one
@@ -97,9 +98,12 @@ def test_tiles_of_depthwise_convolutions_have_rows(name: str) -> None:
     example.check(arguments)
 
 
-def test_a_group_takes_a_few_steps_of_a_long_product_at_once() -> None:
+def test_a_group_takes_a_few_steps_of_a_long_product_at_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """A compiler that unrolled such a loop whole spilled registers."""
-    target = TARGETS["adreno-740"].with_facts({"items_per_unit": 4})
+    monkeypatch.setattr(row_sharing, "_ITEMS_PER_UNIT", 4)
+    target = TARGETS["adreno-740"]
     example = Example(one(nn.MatmulOp, "lml", integers(1, 768), integers(768, 8)), "images")
     kernel = scheduled(example, target)
     assert [loop.size for loop in tir.rolled_loops(kernel)] == [768 // 4 // 16 // 4]

@@ -12,6 +12,7 @@ from xdsl.ir import Block, Operation
 
 from clopt.dialects import cl, nn, tir
 from clopt.passes.nn.lowering import LOWERINGS, KernelBuilder
+from clopt.passes.tir.rules.cpu import register_tile_model
 from clopt.passes.tir.rules.cpu.register_tile_model import (
     RegisterTile,
     RegisterTileModel,
@@ -98,15 +99,20 @@ def test_a_strided_convolution_makes_vectors_of_channels():
     assert not tile.gathers
 
 
-def test_a_core_that_loads_single_lanes_at_no_cost_gathers():
-    facts = {"lane_cycles": 0.001, "mads_per_cycle": 100, "mad_cycles": 0}
-    _, tile = tile_of(strided_conv(), POCL.with_facts(facts))
+def test_a_core_that_loads_single_lanes_at_no_cost_gathers(monkeypatch: pytest.MonkeyPatch):
+    costs = {"LANE_CYCLES": 0.001, "MADS_PER_CYCLE": 100.0, "MAD_CYCLES": 0.0}
+    for name, value in costs.items():
+        monkeypatch.setattr(register_tile_model, name, value)
+    _, tile = tile_of(strided_conv())
     assert tile.gathers
 
 
 @pytest.mark.parametrize(("cycles", "chunk"), [(5e3, 1), (1e6, 7)])
-def test_work_items_are_larger_where_they_are_dear_to_start(cycles: float, chunk: int):
-    plan = default_plan(strided_conv(), POCL.with_facts({"item_cycles": cycles}))
+def test_work_items_are_larger_where_they_are_dear_to_start(
+    cycles: float, chunk: int, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(register_tile_model, "ITEM_CYCLES", cycles)
+    plan = default_plan(strided_conv(), POCL)
     assert plan.data.parameters["chunk"] == chunk
 
 
