@@ -1,4 +1,4 @@
-"""Whether a device has CLML, Qualcomm's library `cl_qcom_ml_ops`, and our own in its place."""
+"""Detection of CLML, Qualcomm's library `cl_qcom_ml_ops`, and of our reference library."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class CLMLRuntime(LibraryRuntime):
     stand_ins: ClassVar[tuple[str, ...]] = CLML_LIBRARIES
 
     def facts(self, device: Device) -> Mapping[str, Fact]:
-        """The version, 0 also where the device lists CLML and its library refuses."""
+        """Return the version; 0 if there is no CLML, or if its library rejects this process."""
         with suppress(CloptError):
             return {"clml_version": clml_version(device) if lists_clml(device) else 0}
         return {"clml_version": 0}
@@ -48,26 +48,26 @@ class CLMLRuntime(LibraryRuntime):
         return {"clml_version": clml_library_version(name)}
 
     def open(self, device: Device, stand_in: str | None) -> Sdk | None:
-        """The environment variable CLML_INCLUDE_DIR names the folder of a device's SDK."""
+        """Prepare CLML; the environment variable CLML_INCLUDE_DIR may name the folder of an SDK."""
         clml_version(device, stand_in)
         folder = os.environ.get("CLML_INCLUDE_DIR") if stand_in is None else None
         return None if folder is None else sdk_at(folder)
 
 
 def sdk_at(folder: str) -> Sdk:
-    """The SDK of CLML in a folder; CloptError where there is none."""
+    """Return the CLML SDK in a folder; raise CloptError if it has no header."""
     if not (Path(folder) / _HEADER).is_file():
         raise CloptError(
-            f"CLML_INCLUDE_DIR names {folder}, which has no {_HEADER}; name the folder above "
-            "it, in the SDK of CLML."
+            f"CLML_INCLUDE_DIR names {folder}, which has no {_HEADER}; set it to the folder of the "
+            "CLML SDK that contains this path."
         )
     return Sdk(folder, _HEADER)
 
 
 def clml_version(device: Device, library: str | None = None) -> int:
-    """The newest major version of the interface that the device has, or that `library` has on it.
+    """Return the newest major version of the interface on the device, or in `library`.
 
-    CloptError where there is none: it says why, and what to do.
+    Raises UnavailableError, with the reason and the remedy, if there is none.
     """
     if library is not None:
         return clml_library_version(library)
@@ -81,26 +81,26 @@ def clml_version(device: Device, library: str | None = None) -> int:
 
 
 def clml_library_version(name: str) -> int:
-    """The newest major version of the interface that the library `name` has."""
+    """Return the newest major version of the interface in the library `name`."""
     return _newest(_symbol(_load(name)), f"CLML's {name} library")
 
 
 def lists_clml(device: Device) -> bool:
-    """Whether the device says that it has CLML; its library may still refuse."""
+    """Return whether the device reports CLML; its library may still reject this process."""
     return EXTENSION in device.handle.extensions.split()
 
 
 @cache
 def _load(name: str) -> ctypes.CDLL:
-    """Build the library `name` for all C code of this process to find; CloptError if that fails."""
+    """Build and load the library `name` for all C code of this process."""
     if name not in CLML_LIBRARIES:
-        raise CloptError(f'a library of CLML is "{REFERENCE}", or absent; it is not "{name}".')
+        raise CloptError(f'The only library for CLML is "{REFERENCE}", not "{name}".')
     share_opencl()
     return ctypes.CDLL(str(reference_library()), mode=ctypes.RTLD_GLOBAL)
 
 
 def _function_of(device: Device) -> int:
-    """The address of the device's query, 0 where there is none."""
+    """Return the address of the device's query function, or 0."""
     opencl = share_opencl()
     find = opencl.clGetExtensionFunctionAddressForPlatform
     find.restype = ctypes.c_void_p
@@ -116,7 +116,7 @@ def _symbol(library: ctypes.CDLL) -> int:
 
 
 def _newest(address: int, what: str) -> int:
-    """The newest version that the query at `address` tells."""
+    """Return the newest version that the query function at `address` reports."""
     query, count = _QUERY_TYPE(address), ctypes.c_uint(0)
     status = query(None, None, 0, ctypes.byref(count)) if address else 0
     majors, minors = (ctypes.c_int * count.value)(), (ctypes.c_int * count.value)()
@@ -124,8 +124,8 @@ def _newest(address: int, what: str) -> int:
         status = query(majors, minors, count, None)
     if status:
         raise UnavailableError(
-            f"{what} does not serve this process ({_QUERY} gives the error {status}), as phones "
-            "refuse CLML to applications; run from a shell of the device, or compile the model "
+            f"{what} does not work in this process ({_QUERY} returns the error {status}): phones "
+            "deny CLML to applications; run from a shell of the device, or compile the model "
             "with clml=off."
         )
     if not count.value:

@@ -1,7 +1,8 @@
-"""The graphs of a model as C: readable, and the same bytes for the same model.
+"""The graphs of a model as readable C; the same model gives the same bytes.
 
-A header whose version is older than a graph needs cannot compile the graph's tables. The build goes
-on without them, and the model says at its creation which version it needs.
+If the CLML header is older than a graph requires, the graph's tables cannot be compiled. They are
+then excluded from the build, and creating the model fails with a message about the required
+version.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from xdsl.dialects.builtin import Float16Type, FloatAttr
 
 from ...dialects.clml import Layout, Usage
 from ..host_c.c_text import INDENT, array, comment, filled, initialiser, reference, string
-from .graphs import Graph, Row, Tensor
+from .graphs import Graph, OperationRow, Tensor
 from .operations import ARITHMETIC, KINDS, float_text
 
 _LAYOUTS = {layout: f"CL_TENSOR_LAYOUT_{layout.name}_QCOM" for layout in Layout}
@@ -22,7 +23,7 @@ _OLDEST = 1  # the version that every header has
 
 
 def print_graphs(graphs: Sequence[Graph], offsets: Mapping[str, int], name: str) -> str:
-    """The tables `<name>_clml`; `offsets` says where constants are in the weights file."""
+    """Return the tables `<name>_clml`; `offsets` are byte offsets in the weights file."""
     sections = [_print_graph(graph, offsets) for graph in graphs]
     rows = [
         initialiser(
@@ -101,7 +102,7 @@ def _descriptor_name(graph: Graph, index: int, field: str) -> str:
     return f"{field}_{graph.name}_{index}"
 
 
-def _descriptors(graph: Graph, index: int, row: Row) -> list[str]:
+def _descriptors(graph: Graph, index: int, row: OperationRow) -> list[str]:
     arithmetic = ARITHMETIC[graph.op.arithmetic_of(row.op)]
     texts: list[str] = []
     for field, descriptor in KINDS[type(row.op)].descriptors.items():
@@ -112,7 +113,7 @@ def _descriptors(graph: Graph, index: int, row: Row) -> list[str]:
     return texts
 
 
-def _operation(graph: Graph, index: int, row: Row) -> str:
+def _operation(graph: Graph, index: int, row: OperationRow) -> str:
     kind = KINDS[type(row.op)]
     descriptors = {field: f"&{_descriptor_name(graph, index, field)}" for field in kind.descriptors}
     epsilon = row.op.properties.get("epsilon")

@@ -18,7 +18,7 @@ from ..host_c.names import Names, identifier
 from .operations import KINDS
 
 _LONGEST = 24
-"""The most characters of a graph's or a tensor's name: one identifier holds both."""
+"""Maximum length of a graph's or a tensor's name, because one identifier contains both."""
 
 
 @dataclass(frozen=True)
@@ -26,24 +26,24 @@ class Tensor:
     """A tensor that operations use."""
 
     name: str
-    """Of its own in its graph."""
+    """A name that is unique in its graph."""
     symbol: str
-    """Of its own among the tensors of all graphs."""
+    """A name that is unique among the tensors of all graphs."""
     type: MLTensorType
     key: str = ""
-    """A constant's array in the weights store."""
+    """The key of a constant's array in the weights store."""
 
     @property
     def bytes(self) -> int:
-        """Its size: a constant's in the weights file, another tensor's as planned on the device."""
+        """Bytes in the weights file (constants), or planned bytes on the device (other tensors)."""
         if self.key:
             return prod(self.type.get_shape()) * self.type.element_bytes
         return self.type.planned_bytes
 
 
 @dataclass(frozen=True)
-class Row:
-    """An operation; `tensors` are numbers of the graph's, None where it has none."""
+class OperationRow:
+    """An operation; `tensors` are numbers of the graph's tensors, None for absent ones."""
 
     name: str
     op: Operation
@@ -52,16 +52,16 @@ class Row:
 
 @dataclass
 class Graph:
-    """A graph; `rows` are its commands by their numbers."""
+    """A graph; `rows` are its commands by number."""
 
     name: str
     op: clml.GraphOp
     tensors: list[Tensor] = field(default_factory=list[Tensor])
-    rows: list[Row] = field(default_factory=list[Row])
+    rows: list[OperationRow] = field(default_factory=list[OperationRow])
 
 
 def make_graphs(graphs: Mapping[str, clml.GraphOp], weights: Weights) -> list[Graph]:
-    """The rows of graphs; CloptError for a constant whose array does not fit its type."""
+    """Return the rows of graphs; raise CloptError if a constant's array does not fit its type."""
     names, symbols = Names(), Names()
     return [
         _make(names.add(identifier(name, _LONGEST)), op, symbols, weights)
@@ -70,12 +70,12 @@ def make_graphs(graphs: Mapping[str, clml.GraphOp], weights: Weights) -> list[Gr
 
 
 def constant_keys(graphs: list[Graph]) -> Iterator[str]:
-    """The arrays that the graphs need."""
+    """Return the keys of the arrays that the graphs need."""
     return (tensor.key for graph in graphs for tensor in graph.tensors if tensor.key)
 
 
 def _make(name: str, op: clml.GraphOp, symbols: Names, weights: Weights) -> Graph:
-    """Only tensors that a command uses get a row: the others have no memory."""
+    """Return the rows of one graph; only tensors that a command uses get a row."""
     graph = Graph(name, op)
     numbers: dict[SSAValue, int] = {}
     names = Names()
@@ -95,7 +95,7 @@ def _make(name: str, op: clml.GraphOp, symbols: Names, weights: Weights) -> Grap
         )
         kind = command.name.removeprefix("clml.")
         result = graph.tensors[numbers[command.results[0]]].name
-        graph.rows.append(Row(f"{kind} {result}", command, tensors))
+        graph.rows.append(OperationRow(f"{kind} {result}", command, tensors))
     return graph
 
 
@@ -112,6 +112,6 @@ def _check_array(key: str, array: np.ndarray, type_: MLTensorType) -> None:
     dtype, count = numpy_dtype(type_.element_type), prod(type_.get_shape())
     if array.dtype != dtype or array.size != count:
         raise CloptError(
-            f'The weight "{key}" has {array.size} elements of {array.dtype}, but {type_} has '
+            f'The weight "{key}" has {array.size} elements of {array.dtype}, but {type_} needs '
             f"{count} of {dtype}; pass the weights that belong to this module."
         )

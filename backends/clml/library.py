@@ -1,6 +1,7 @@
-"""C sources as shared libraries in the user's cache: compiled once on a machine.
+"""C sources as shared libraries in the user's cache, compiled once per machine.
 
-Libraries leave OpenCL's functions open. Whoever loads one has loaded OpenCL before, for all to see.
+OpenCL's functions stay undefined in the libraries; the process must have loaded OpenCL globally
+before.
 """
 
 from __future__ import annotations
@@ -29,24 +30,25 @@ from ...messages.printable import printable
 _COMPILERS = ("cc", "gcc", "clang")
 _COMPILE = ("-std=c99", "-O1", "-fPIC")
 _LINK = {
-    # Libraries of several models define the same functions: each calls its own.
+    # -Bsymbolic: the libraries of several models define the same functions, and each must call its
+    # own.
     "linux": ("-shared", "-Wl,-Bsymbolic"),
     "darwin": ("-dynamiclib", "-undefined", "dynamic_lookup"),
 }
-_FORMAT = "2"  # of the cache
+_FORMAT = "2"  # version of the cache
 
-# Entries that are left when a new one is made: a small model takes 100 kilobytes.
+# Entries that are kept when a new one is added: a small model takes about 100 KB.
 _KEPT = 1000
 _MOST_SECONDS = 300.0
-"""Of one call of the C compiler; a unit takes a second or two."""
+"""Limit for one call of the C compiler; a unit takes a second or two."""
 
 _NO_COMPILER = (
-    "Programs with CLML run as C, and there is no C compiler; install gcc or clang, name one in "
-    "the environment variable CC, or compile the model with clml=off."
+    "Programs with CLML run as C, but there is no C compiler; install gcc or clang, set the "
+    "environment variable CC, or compile the model with clml=off."
 )
 _NO_HEADERS = (
-    "Programs with CLML run as C, and there are no headers of OpenCL; install opencl-c-headers "
-    "(Debian's name), name the folder above CL/cl.h in the environment variable CPATH, or compile "
+    "Programs with CLML run as C, but there are no OpenCL headers; install opencl-c-headers "
+    "(Debian's name), set the environment variable CPATH to the folder above CL/cl.h, or compile "
     "the model with clml=off."
 )
 _ENGLISH = {"LC_ALL": "C"}
@@ -55,19 +57,19 @@ _INCLUDE = re.compile(rb'^[ \t]*#[ \t]*include[ \t]*["<]([^">]+)[">]', re.MULTIL
 
 
 def default_library_folder() -> Path:
-    """Where libraries are kept unless the caller says otherwise."""
+    """Return the default folder of libraries."""
     return user_cache("libraries") or process_folder()
 
 
 @dataclass(frozen=True)
 class Sources:
-    """C files by their paths; all `.c` files make one library."""
+    """C files by path; all `.c` files form one library."""
 
     files: Mapping[str, bytes]
     include: tuple[str, ...] = ()
-    """Folders of `files` with headers, beside that of each source."""
+    """Include folders among `files`, in addition to the folder of each source."""
     system_include: tuple[str, ...] = ()
-    """Folders of this machine with headers, which come after those."""
+    """Include folders of this machine, which are searched after those."""
     _headers: dict[str, tuple[str, ...]] = field(
         default_factory=dict[str, tuple[str, ...]], init=False, repr=False, compare=False
     )
@@ -78,15 +80,15 @@ class Sources:
         return sorted(path for path in self.files if path.endswith(".c"))
 
     def read_by(self, path: str) -> list[str]:
-        """The file and the headers among `files` that it includes, those of headers included."""
-        found = {path: None}
+        """Return the file and the headers among `files` that it includes, even indirectly."""
+        paths = {path: None}
         waiting = [path]
         while waiting:
             for header in self._included(waiting.pop()):
-                if header not in found:
-                    found[header] = None
+                if header not in paths:
+                    paths[header] = None
                     waiting.append(header)
-        return sorted(found)
+        return sorted(paths)
 
     def _included(self, path: str) -> tuple[str, ...]:
         if path not in self._headers:
@@ -98,13 +100,13 @@ class Sources:
 
 
 def build_library(sources: Sources, folder: Path | None = None) -> Path:
-    """The shared library of `sources`, from the cache in `folder` where it is there.
+    """Build the shared library of `sources`, or take it from the cache in `folder`.
 
-    Objects are kept, too: what models have in common is compiled for the first. Processes may share
-    a folder; a file appears whole or not at all. A file is taken from it only if nobody but this
-    user could have written it, and if its content is what was written. Where the folder cannot be
-    written or is somebody else's, the library lives as long as this process. CloptError without a
-    compiler or without OpenCL's headers.
+    Objects are cached, too, so files that models share are compiled only once. Processes may share
+    the folder, because files are written atomically. A cached file is only used if no other user
+    could have written it, and if its content matches its name. If the folder is not writable or
+    belongs to another user, the library only lives as long as this process. Raises CloptError
+    without a compiler or OpenCL headers.
     """
     folder = folder or default_library_folder()
     objects = {unit: _object_key(sources, unit) for unit in sources.units}
@@ -161,9 +163,9 @@ def _digest(*parts: str | bytes) -> str:
 
 
 def _find(folder: Path, key: str, suffix: str) -> Path | None:
-    """The file that was kept for `key`; it becomes the last to be forgotten."""
+    """Return the file cached for `key`, or None; using it protects it from deletion."""
     for path in sorted(folder.glob(f"{key}-*{suffix}")):
-        with suppress(OSError):  # removed by another process
+        with suppress(OSError):  # another process may delete it meanwhile
             if is_private(path) and path.name == _kept_name(key, path):
                 os.utime(path)
                 return path
@@ -171,7 +173,7 @@ def _find(folder: Path, key: str, suffix: str) -> Path | None:
 
 
 def _keep(made: Path, folder: Path, key: str) -> Path:
-    """Move a file to `folder`, under a name that tells its key and its content."""
+    """Move a file to `folder`, under a name that identifies its key and its content."""
     kept = folder / _kept_name(key, made)
     made.chmod(0o700)
     os.replace(made, kept)
@@ -183,7 +185,7 @@ def _kept_name(key: str, path: Path) -> str:
 
 
 def _find_compiler() -> list[str]:
-    """The words of the command that compiles C."""
+    """Return the command that compiles C."""
     if chosen := os.environ.get("CC"):
         try:
             return shlex.split(chosen)
@@ -192,8 +194,8 @@ def _find_compiler() -> list[str]:
                 f"CC={printable(chosen)}: {error}; quote its words as a shell does."
             ) from error
     for name in _COMPILERS:
-        if found := shutil.which(name):
-            return [found]
+        if path := shutil.which(name):
+            return [path]
     raise UnavailableError(_NO_COMPILER)
 
 
@@ -206,24 +208,24 @@ def _run(compiler: Sequence[str], words: Sequence[str], folder: Path) -> None:
         raise UnavailableError(_NO_HEADERS)
     _check_compiler(compiler, folder)
     raise RuntimeError(
-        "The C compiler refuses what clopt wrote; this is a bug of clopt, please report it with "
-        f"this message.\n{shlex.join(command)}\n{done.stderr}"
+        "The C compiler rejects what clopt generated; this is a bug of clopt, please report it "
+        f"with this message.\n{shlex.join(command)}\n{done.stderr}"
     )
 
 
 def _check_compiler(compiler: Sequence[str], folder: Path) -> None:
-    """CloptError where it cannot make a library of next to nothing, as without headers of C."""
-    with tempfile.TemporaryDirectory(dir=folder) as scratch:  # one of each thread
+    """Raise CloptError if the compiler cannot build a minimal library, as without C headers."""
+    with tempfile.TemporaryDirectory(dir=folder) as scratch:  # threads run this concurrently
         source = Path(scratch, "check.c")
         source.write_text("#include <stdlib.h>\nint check(void) { return EXIT_SUCCESS; }\n")
         made = ["-o", str(Path(scratch, "check.so"))]
         done = _start([*compiler, *_COMPILE, str(source), *_link_options(), *made])
     if done.returncode:
-        lines = done.stderr.splitlines() or [f"it ends with the status {done.returncode}"]
+        lines = done.stderr.splitlines() or [f"it exits with the status {done.returncode}"]
         raise UnavailableError(
-            f"Programs with CLML run as C, and the C compiler {shlex.join(compiler)} does not work "
-            f"({lines[0]}); install gcc and the headers of C (libc6-dev, Debian's name), name "
-            "another compiler in the environment variable CC, or compile the model with clml=off."
+            f"Programs with CLML run as C, but the C compiler {shlex.join(compiler)} does not work "
+            f"({lines[0]}); install gcc and the C headers (libc6-dev, Debian's name), set the "
+            "environment variable CC to another compiler, or compile the model with clml=off."
         )
 
 
@@ -240,15 +242,15 @@ def _start(command: Sequence[str]) -> subprocess.CompletedProcess[str]:
         )
     except subprocess.TimeoutExpired as error:
         raise UnavailableError(
-            f"The C compiler {command[0]} has not ended within {_MOST_SECONDS:g} s; name another "
-            "one in the environment variable CC, or compile the model with clml=off."
+            f"The C compiler {command[0]} did not finish within {_MOST_SECONDS:g} s; set the "
+            "environment variable CC to another one, or compile the model with clml=off."
         ) from error
     except OSError as error:
         raise UnavailableError(f"{_NO_COMPILER} ({command[0]}: {error.strerror})") from error
 
 
 def reference_library(folder: Path | None = None) -> Path:
-    """Our implementation of CLML for any OpenCL device; see `build_library`."""
+    """Build our implementation of CLML for any OpenCL device; see `build_library`."""
     texts = read_sources(__name__, "reference")
     files = {path: text.encode() for path, text in texts.items()}
     return build_library(Sources(files, ("include",)), folder)

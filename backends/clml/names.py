@@ -1,5 +1,5 @@
-"""The names of the libraries that compute CLML's operations."""
+"""Names of the libraries that can compute CLML's operations."""
 
 REFERENCE = "reference"
 CLML_LIBRARIES = (REFERENCE,)
-"""The libraries that can replace a device's own CLML, by name."""
+"""Libraries that can replace a device's own CLML."""

@@ -1,4 +1,4 @@
-"""The parts of a C package that only models with CLML have."""
+"""The parts of a C package that are specific to models with CLML."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ _OPTIONAL_SOURCE = """{title}
 {tables}
 #endif
 """
-_NO_OTHER_DEVICES = "It runs on devices whose driver has CLML, and on no\nother."
-_OTHERS = """Where CLML is not there, or
-refuses an operation, kernels compute everything: `clopt_model_plan` tells which plan a model runs,
-and why the other one was not taken. `-DCLOPT_WITHOUT_CLML=ON`, for CMake, or
-`-DCLOPT_WITHOUT_CLML`, for the compiler, which then needs neither `clml/` nor `clopt_clml/`, builds
-the package without CLML; no header of it is needed then."""
+_NO_OTHER_DEVICES = "It runs only on devices whose driver has CLML."
+_OTHERS = """If CLML is missing or
+rejects an operation, kernels compute everything: `clopt_model_plan` returns the plan that a model
+runs, and why the other was not used. `-DCLOPT_WITHOUT_CLML=ON` (for CMake) or
+`-DCLOPT_WITHOUT_CLML` (for the compiler) builds the package without CLML. Then its header, `clml/`
+and `clopt_clml/` are not needed."""
 _OPTION = """
-option(CLOPT_WITHOUT_CLML "Leave CLML out: kernels compute everything, no header is needed" OFF)
+option(CLOPT_WITHOUT_CLML "Exclude CLML: kernels compute everything, no header is needed" OFF)
 if(CLOPT_WITHOUT_CLML)
     set(clopt_clml_or_none clopt_runtime)
 else()
@@ -72,18 +72,18 @@ class CLMLLibrary(CommandLibrary):
         return list(constant_keys(self.graphs))
 
     def tables(self, offsets: Mapping[str, int], name: str, optional: bool) -> str:
-        """The C source `<name>_clml.c`; `offsets` are places in the weights file.
+        """Return the C source `<name>_clml.c`; `offsets` are byte offsets in the weights file.
 
-        What is `optional` needs no header of CLML where CLOPT_WITHOUT_CLML is defined.
+        If `optional`, it needs no CLML header where CLOPT_WITHOUT_CLML is defined.
         """
         tables = print_graphs(self.graphs, offsets, name)
         source = _OPTIONAL_SOURCE if optional else _SOURCE
         return source.format(title=_TITLE.format(name=name), tables=tables)
 
     def files(self) -> dict[str, str]:
-        """The files that are the same for every model, by their paths in the package.
+        """Return the files that are the same for every model, by their paths in the package.
 
-        They compile against the header beside them, or against that of the vendor's SDK.
+        They compile against the header next to them, or against the header of the vendor's SDK.
         """
         runtime = read_sources(__name__, "runtime")
         headers = read_sources(__name__, "reference/include")
@@ -92,11 +92,11 @@ class CLMLLibrary(CommandLibrary):
         return dict(sorted(texts.items()))
 
     def template(self, name: str) -> str:
-        """The part of the package's file `name` that is about CLML, with `@names@` in it."""
+        """Return the part of the package's file `name` that is about CLML, with `@names@` in it."""
         return read_text(__name__, f"templates/{name}.in")
 
     def describe(self) -> dict[str, object]:
-        """Its entry in the package's description."""
+        """Return its entry in the package's description."""
         return {
             "version": max(graph.op.version for graph in self.graphs),
             "operations": sum(len(graph.rows) for graph in self.graphs),

@@ -1,7 +1,7 @@
-"""How each command of a graph is written in C: a row of a table for each class.
+"""The C form of each command of a graph: one table row per class.
 
-Descriptors are positional initialisers: the order of their members is public, the names of most
-are not. Enumerators are names, whose values only a header has.
+Descriptors are positional initialisers, because the order of their members is public but most of
+their names are not. Enumerators are printed as names, whose values only a header defines.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ _BINARIES = {
 }
 
 Members: TypeAlias = Sequence[str]
-"""The members of a descriptor but the last one, which is the arithmetic mode of all."""
+"""All members of a descriptor except the last, which is always the arithmetic mode."""
 
 _Op: TypeAlias = Any  # a command of the class that the table names
 
@@ -73,15 +73,15 @@ def _all_operands(op: Operation) -> Sequence[SSAValue | None]:
 
 @dataclass(frozen=True)
 class Kind:
-    """How commands of one class are written."""
+    """The C form of the commands of one class."""
 
     name: str
-    """That of the C runtime, behind `clopt_clml_`."""
+    """Its name in the C runtime, after `clopt_clml_`."""
     descriptor: Descriptor | None = None
     batch_norm: Descriptor | None = None
     activation: Descriptor | None = None
     operands: Callable[[_Op], Sequence[SSAValue | None]] = _all_operands
-    """The inputs in the order of the C runtime; None for one that the operation lacks."""
+    """The inputs in the order of the C runtime; None for an absent input."""
 
     @property
     def descriptors(self) -> Mapping[str, Descriptor]:
@@ -95,10 +95,10 @@ class Kind:
 
 
 def float_text(value: float) -> str:
-    """A float constant of C that is read as the same float."""
+    """Return a C float constant that reads back as the same float."""
     if isinf(value):
         return "INFINITY" if value > 0 else "-INFINITY"
-    text = repr(float(str(np.float32(value))))  # the shortest text that gives these bits
+    text = repr(float(str(np.float32(value))))  # the shortest text with the same bits
     return f"{text}f" if "." in text or "e" in text else f"{text}.0f"
 
 
@@ -225,4 +225,4 @@ KINDS: Mapping[type[Operation], Kind] = {
     clml.ResizeBilinearOp: Kind("resize_bilinear", Descriptor("resize_bilinear", _resize)),
     clml.CopyOp: Kind("copy"),
 }
-"""The commands by their classes."""
+"""The C form of commands, by class."""

@@ -1,5 +1,5 @@
-/* The life of a model's graphs: tensors, operations, sizes, memory, constants, set; then, for each
- * inference, one command for each operation.
+/* The life cycle of a model's graphs: tensors, operations, sizes, memory, constants, sets; then one
+ * command per operation for each inference.
  */
 #include "clopt_clml_internal.h"
 
@@ -43,7 +43,7 @@ static clopt_status allocate_graphs(clopt_model *model) {
     }
     return complete ? CLOPT_OK
                     : clopt_fail(model, CLOPT_HOST_MEMORY,
-                                 "There is no memory for the tables of CLML's operations.");
+                                 "There is not enough memory for the tables of CLML's operations.");
 }
 
 static clopt_status create_tensor(clopt_model *model, const clopt_clml_tensor *facts,
@@ -106,7 +106,7 @@ static clopt_status create_operation(clopt_model *model, const clopt_clml_graph 
     }
     cl_ml_tensor_qcom *tensors = allocate(facts->tensor_count, sizeof *tensors);
     if (!tensors) {
-        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is no memory to create %s.",
+        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is not enough memory to create %s.",
                           facts->name);
     }
     for (unsigned i = 0; i < facts->tensor_count; i++) {
@@ -167,7 +167,8 @@ static clopt_status create(clopt_model *model, int newest, const unsigned char *
     clopt_clml_offload *offload = allocate(1, sizeof *offload);
     int oldest = 1;
     if (!offload) {
-        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is no memory for CLML's operations.");
+        return clopt_fail(model, CLOPT_HOST_MEMORY,
+                          "There is not enough memory for CLML's operations.");
     }
     model->offloaded = offload;
     for (unsigned i = 0; i < tables->graph_count; i++) {
@@ -252,7 +253,7 @@ static clopt_status place(clopt_model *model, unsigned operation, unsigned argum
     unsigned tensor = clopt_clml_argument(at.graph, at.index, argument);
     if (!at.state->own[tensor]) {
         at.state->bindings[tensor].memory = memory;
-        at.state->is_outdated = 1; /* a new object may have the address of one that is gone */
+        at.state->is_outdated = 1; /* a new object may have the address of a released one */
     }
     return CLOPT_OK;
 }
@@ -315,7 +316,7 @@ static int is_recordable(const clopt_model *model, unsigned operation) {
     return at.state->operations[at.index] != NULL;
 }
 
-/* What a replay could change is never given. */
+/* Replays a recording without replacing any of its arguments. */
 static clopt_status replay(clopt_model *model, void *recording) {
     const clopt_clml_offload *offload = model->offloaded;
     const clopt_clml_interface *clml = &offload->interface;
@@ -327,7 +328,7 @@ static clopt_status replay(clopt_model *model, void *recording) {
                                                  "the recording of an inference", error);
 }
 
-/* Questions */
+/* Queries */
 
 static const char *name_of(const clopt_model *model, unsigned operation) {
     clopt_clml_position at = clopt_clml_find_operation(model, operation);

@@ -1,8 +1,8 @@
 /* Runs the operations of a model that Qualcomm's CLML (cl_qcom_ml_ops) computes.
  *
- * This header and its sources are the same for every model; clopt_runtime.h has the functions that
- * applications call. This header declares the tables that clopt generates for a model. They name
- * CLML's enumerators, so the header of any SDK gives them their values.
+ * This header and its sources are the same for every model; applications call the functions of
+ * clopt_runtime.h. This header declares the tables that clopt generates for a model. They name
+ * CLML's enumerators, so the header of any SDK defines their values.
  */
 #ifndef CLOPT_CLML_H
 #define CLOPT_CLML_H
@@ -11,13 +11,13 @@
 
 #include <CL/cl_qcom_ml_ops.h>
 
-/* The newest version of the interface to call, whatever the header has: define it where a header
- * declares a version otherwise than this runtime calls it. */
+/* The newest interface version to call, regardless of the header: define it if a header declares
+ * a version differently from this runtime's calls. */
 #ifndef CLOPT_CLML_MAX_VERSION
 #define CLOPT_CLML_MAX_VERSION 5
 #endif
 
-/* The newest version that both the header and this runtime have. */
+/* The newest version that both the header and this runtime support. */
 #if CL_QCOM_ML_OPS_H_MAJOR_VERSION < CLOPT_CLML_MAX_VERSION
 #define CLOPT_CLML_NEWEST CL_QCOM_ML_OPS_H_MAJOR_VERSION
 #elif CLOPT_CLML_MAX_VERSION < 5
@@ -30,8 +30,8 @@
 extern "C" {
 #endif
 
-/* Names that no public program uses, or that older headers may lack: define the macro if your
- * header has another name. */
+/* Names that public programs do not use, or that older headers may lack: define the macro if
+ * your header has another name. */
 #ifndef CLOPT_CLML_ACTIVATION_SIGMOID
 #define CLOPT_CLML_ACTIVATION_SIGMOID CL_ACTIVATION_SIGMOID
 #endif
@@ -42,30 +42,30 @@ extern "C" {
 #define CLOPT_CLML_SOFTMAX_OVER_CHANNELS CL_SOFTMAX_MODE_SPATIAL_QCOM
 #endif
 
-/* The purpose of a tensor; the interface has it since version 4. */
+/* The purpose of a tensor, which the interface has since version 4. */
 typedef enum clopt_clml_usage {
     CLOPT_CLML_CNN,       /* feature maps */
-    CLOPT_CLML_TNN,       /* those of transformers */
+    CLOPT_CLML_TNN,       /* feature maps of transformers */
     CLOPT_CLML_PARAMETER, /* a constant */
-    CLOPT_CLML_NO_TENSOR  /* stands for one that an operation does not have */
+    CLOPT_CLML_NO_TENSOR  /* the placeholder for an absent tensor */
 } clopt_clml_usage;
 
 typedef struct clopt_clml_tensor {
     const char *name;
     cl_ml_tensor_desc_qcom descriptor;
     clopt_clml_usage usage;
-    int is_row_major;      /* its bytes are those of an application's array, and not the device's */
-    size_t bytes;          /* the planned size; a constant's size in the weights file, in NCHW, */
-    size_t weights_offset; /* where it starts at this byte */
+    int is_row_major;      /* whether its bytes are an application's array, not in device layout */
+    size_t bytes;          /* the planned size; for a constant, its size in the weights file, */
+    size_t weights_offset; /* where it starts at this byte, in NCHW */
 } clopt_clml_tensor;
 
-/* Stands among the tensors of an operation for one that it does not have. */
+/* Placeholder for an absent tensor of an operation. */
 #define CLOPT_CLML_UNUSED ((unsigned)-1)
 
 typedef struct clopt_clml_kind clopt_clml_kind;
 
-/* An operation. `tensors` lists its constants and unused tensors too; they are no arguments of its
- * command. */
+/* An operation. `tensors` also lists its constants and absent tensors, which are not arguments
+ * of its command. */
 typedef struct clopt_clml_operation {
     const char *name;
     const clopt_clml_kind *kind;
@@ -82,17 +82,18 @@ typedef struct clopt_clml_graph {
     int version; /* the oldest major version of the interface that has all its operations */
     const clopt_clml_tensor *tensors;
     unsigned tensor_count;
-    const clopt_clml_operation *operations; /* in the order of their computation */
+    const clopt_clml_operation *operations; /* in execution order */
     unsigned operation_count;
 } clopt_clml_graph;
 
-/* Operations are numbered through: those of the first graph, then those of the next. */
+/* Operations are numbered over all graphs: first those of the first graph, then those of the
+   next. */
 typedef struct clopt_clml_tables {
     const clopt_clml_graph *graphs;
     unsigned graph_count;
 } clopt_clml_tables;
 
-/* The kinds, each with its descriptor and the tensors that it reads. */
+/* The kinds of operations, each with its descriptor and the tensors that it reads. */
 extern const clopt_clml_kind clopt_clml_convolution; /* convolution: input, weight, bias */
 extern const clopt_clml_kind clopt_clml_convolution_activation;
 /* convolution: input, weight, bias, mean, variance, scale, bias of the normalisation */
@@ -111,7 +112,7 @@ extern const clopt_clml_kind clopt_clml_binary;          /* binary: a, b */
 extern const clopt_clml_kind clopt_clml_clip;            /* clip: input */
 extern const clopt_clml_kind clopt_clml_depth_to_space;  /* depthtospace: input */
 extern const clopt_clml_kind clopt_clml_resize_bilinear; /* resize_bilinear: input */
-extern const clopt_clml_kind clopt_clml_copy;            /* none: the same tensor elsewhere */
+extern const clopt_clml_kind clopt_clml_copy;            /* none: a copy of the same tensor */
 
 /* The functions that the runtime calls for a model with these tables. */
 extern const clopt_offload clopt_clml;

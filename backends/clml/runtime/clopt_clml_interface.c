@@ -1,4 +1,4 @@
-/* Finds CLML: its functions, and the version that header and device share. */
+/* Lookup of CLML's functions, and of the newest version that header and device share. */
 #define _GNU_SOURCE /* RTLD_DEFAULT */
 #define _DARWIN_C_SOURCE
 
@@ -24,7 +24,7 @@ typedef struct functions {
     header_fn header; /* of the reference library */
 } functions;
 
-/* A version that the device has. */
+/* A version that the device supports. */
 typedef struct version {
     cl_int major, minor;
 } version;
@@ -40,7 +40,7 @@ clopt_status clopt_clml_fail(clopt_model *model, const clopt_clml_interface *clm
     return status;
 }
 
-/* Two places that may have functions of extensions. */
+/* Two ways to find functions of extensions */
 
 static void *find_in_platform(const clopt_model *model, const char *name) {
     cl_platform_id platform = NULL;
@@ -48,7 +48,7 @@ static void *find_in_platform(const clopt_model *model, const char *name) {
     return clGetExtensionFunctionAddressForPlatform(platform, name);
 }
 
-/* Loaders do not pass everything on, while the vendor's library is in the process. */
+/* Some loaders do not forward all functions, although the vendor's library is in the process. */
 static void *find_in_process(const clopt_model *model, const char *name) {
     (void)model;
 #ifdef HAS_DLSYM
@@ -59,7 +59,7 @@ static void *find_in_process(const clopt_model *model, const char *name) {
 #endif
 }
 
-/* ISO C has no conversion from an object pointer to a function pointer; POSIX and OpenCL do. */
+/* ISO C cannot convert an object pointer to a function pointer, but POSIX and OpenCL allow it. */
 #define FIND(member, name) (*(void **)&(member) = find(model, name))
 
 typedef void *finder(const clopt_model *, const char *);
@@ -79,8 +79,8 @@ static int find_functions(const clopt_model *model, finder *find, functions *fou
     return 1;
 }
 
-/* Finds the library that the header belongs to: a device may have its own CLML while the reference
- * library is in the process. */
+/* Finds the library that matches the header: a device may have its own CLML while the reference
+ * library is in the process, too. */
 static int find_any(const clopt_model *model, functions *found, clopt_clml_interface *clml) {
 #ifdef CLML_REFERENCE_HEADER
     if (find_functions(model, find_in_process, found, clml) && found->header) {
@@ -94,18 +94,18 @@ static int find_any(const clopt_model *model, functions *found, clopt_clml_inter
 static clopt_status fail_absent(clopt_model *model) {
     return clopt_fail(model, CLOPT_DEVICE,
                       "%s has operations of CLML (cl_qcom_ml_ops), which neither the device nor a "
-                      "library in this process offers; compile it with the fact clml=off of its "
+                      "library in this process provides; compile it with the fact clml=off of its "
                       "target.",
                       model->program->info->name);
 }
 
 #ifdef CLML_REFERENCE_HEADER
 
-/* Our header has its own numbers for enumerators, which no driver understands. */
+/* Our header has its own enumerator values, which no driver understands. */
 static clopt_status check_header(clopt_model *model, const functions *found) {
     if (!found->header || found->header() != CLML_REFERENCE_HEADER) {
         return clopt_fail(model, CLOPT_DEVICE,
-                          "%s was built with the header of the reference library for CLML, and the "
+                          "%s was built with the header of the reference library for CLML, but the "
                           "device has another library; build it with the header of Qualcomm's SDK "
                           "(CMake: -DCLML_INCLUDE_DIR=...).",
                           model->program->info->name);
@@ -121,7 +121,7 @@ static clopt_status check_header(clopt_model *model, const functions *found) {
     free(extensions);
     if (found->header) {
         return clopt_fail(model, CLOPT_DEVICE,
-                          "%s was built with the header of Qualcomm's SDK, and the library at hand "
+                          "%s was built with the header of Qualcomm's SDK, but the library found "
                           "is the reference for CLML; build it with the header beside its sources.",
                           model->program->info->name);
     }
@@ -130,7 +130,7 @@ static clopt_status check_header(clopt_model *model, const functions *found) {
 
 #endif
 
-/* The device's versions, malloc'd. */
+/* Returns the device's versions, malloc'd. */
 static clopt_status list_versions(clopt_model *model, query_fn query, version **versions,
                                   cl_uint *count) {
     cl_int *numbers = NULL;
@@ -142,7 +142,7 @@ static clopt_status list_versions(clopt_model *model, query_fn query, version **
         *versions = calloc((size_t)*count + 1, sizeof **versions);
         if (!numbers || !*versions) {
             free(numbers);
-            return clopt_fail(model, CLOPT_HOST_MEMORY, "There is no memory for versions.");
+            return clopt_fail(model, CLOPT_HOST_MEMORY, "There is not enough memory for versions.");
         }
         error = *count ? query(numbers, numbers + *count, *count, NULL) : CL_SUCCESS;
     }
@@ -160,7 +160,7 @@ static clopt_status list_versions(clopt_model *model, query_fn query, version **
                             (int)error, model->program->info->name);
 }
 
-/* A device that names the newest of its versions alone has those before it, too. */
+/* A device may list only its newest version, but it supports the earlier ones, too. */
 static int choose(const functions *found, const version *versions, cl_uint count, int oldest,
                   int newest, clopt_clml_interface *clml) {
     for (int major = newest; major >= oldest; major--) {
@@ -189,12 +189,12 @@ static clopt_status fail_version(clopt_model *model, const version *versions, cl
     }
     if (allowed > 0 && allowed < oldest) {
         return clopt_fail(model, CLOPT_DEVICE,
-                          "%s needs version %d of CLML, and options.offload_version allows %d: "
+                          "%s needs version %d of CLML, but options.offload_version allows %d: "
                           "compile it with the fact clml_version=%d of its target.",
                           model->program->info->name, oldest, allowed, allowed);
     }
     return clopt_fail(model, CLOPT_DEVICE,
-                      "%s needs version %d of CLML; it was built for versions up to %d, and the "
+                      "%s needs version %d of CLML; it was built for versions up to %d, but the "
                       "device has versions up to %d: compile it with the fact clml_version=%d of "
                       "its target.",
                       model->program->info->name, oldest, CLOPT_CLML_NEWEST, device,

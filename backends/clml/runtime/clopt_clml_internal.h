@@ -1,4 +1,4 @@
-/* Declarations that the sources for CLML share. */
+/* Declarations shared by the sources for CLML. */
 #ifndef CLOPT_CLML_INTERNAL_H
 #define CLOPT_CLML_INTERNAL_H
 
@@ -11,21 +11,21 @@
 typedef struct clopt_clml_interface {
     int major, minor;
     void *table;
-    const char *(CL_API_CALL *explain)(void); /* of the reference library, else NULL */
+    const char *(CL_API_CALL *explain)(void); /* of the reference library, or NULL */
 } clopt_clml_interface;
 
-/* Finds the newest version that the header and the device have, from `oldest` to `newest`; 0: to
- * any. */
+/* Finds the newest version from `oldest` to `newest` (0: no limit) that both header and device
+ * support. */
 clopt_status clopt_clml_find(clopt_model *model, int oldest, int newest,
                              clopt_clml_interface *clml);
 
-/* clopt_fail_opencl, with the reference library's explanation. */
+/* Does the same as clopt_fail_opencl, and adds the reference library's explanation. */
 clopt_status clopt_clml_fail(clopt_model *model, const clopt_clml_interface *clml,
                              const char *call, const char *what, cl_int error);
 
-/* Calls of members of the table: CLOPT_CLML_CALL(clml, clReleaseMLOpQCOM(op)). The header declares
- * the tables of its own version and of all before. Those of members that not every version has
- * give an error in the others. */
+/* Calls a member of the table: CLOPT_CLML_CALL(clml, clReleaseMLOpQCOM(op)). The header declares
+ * the tables of its own version and of all earlier ones. Calls of members that a version lacks
+ * return an error in that version. */
 #define CLOPT_CLML_VERSION(number, clml, call) \
     (((CLMLInterfaceV##number##QCOM *)(clml)->table)->call)
 
@@ -71,19 +71,19 @@ clopt_status clopt_clml_fail(clopt_model *model, const clopt_clml_interface *clm
 
 /* clopt_clml_operations.c */
 
-/* An operation to be created. */
+/* A request to create an operation. */
 typedef struct clopt_clml_request {
     const clopt_clml_interface *clml;
     cl_context context;
     cl_ml_tuningcache_qcom tuning;
-    cl_ml_tensor_qcom unused; /* CLML takes it in place of a tensor that is not there */
+    cl_ml_tensor_qcom unused; /* CLML's placeholder for an absent tensor */
     const clopt_clml_operation *facts;
-    const cl_ml_tensor_qcom *tensors; /* in the order of the kind; the result is the last */
+    const cl_ml_tensor_qcom *tensors; /* in the order of the kind; the last is the result */
 } clopt_clml_request;
 
 struct clopt_clml_kind {
-    const char *call; /* the function of CLML, for messages */
-    /* NULL: a copy, which is no operation of CLML's */
+    const char *call; /* CLML's function, for messages */
+    /* NULL for a copy, which is not an operation of CLML */
     cl_int (*create)(const clopt_clml_request *request, cl_ml_op_qcom *operation);
 };
 
@@ -92,21 +92,21 @@ struct clopt_clml_kind {
 /* A graph on the device. */
 typedef struct clopt_clml_state {
     cl_ml_tensor_qcom *tensors;
-    size_t *bytes; /* of each tensor, as the device says */
-    cl_mem *own;   /* of constants; of tensors larger than planned, those in `larger` */
-    cl_ml_op_qcom *operations; /* NULL: a copy */
+    size_t *bytes; /* of each tensor, as reported by the device */
+    cl_mem *own;   /* memory of constants; for tensors larger than planned, from `larger` */
+    cl_ml_op_qcom *operations; /* NULL for a copy */
     cl_ml_tensor_mem_desc_set_qcom set;
     cl_ml_tensor_memory_desc_qcom *bindings; /* the contents of the set, */
-    int is_outdated;                         /* which has to be filled with them again */
+    int is_outdated;                         /* whether the set must be filled with them again */
 } clopt_clml_state;
 
-/* A model's graphs on the device; model->offloaded. */
+/* A model's graphs on the device, in model->offloaded. */
 typedef struct clopt_clml_offload {
     clopt_clml_interface interface;
     cl_ml_tuningcache_qcom tuning;
     cl_ml_tensor_qcom unused;
     clopt_clml_state *graphs;
-    cl_mem *larger; /* by slot: a buffer for the tensors that the slot is too small for */
+    cl_mem *larger; /* by slot: a buffer for tensors that are too large for the slot */
     clopt_offload_info info;
 } clopt_clml_offload;
 
@@ -121,16 +121,16 @@ clopt_clml_position clopt_clml_find_operation(const clopt_model *model, unsigned
 
 /* clopt_clml_memory.c */
 
-/* The number of the tensor that is an argument of an operation. */
+/* Returns the number of the tensor that is an argument of an operation. */
 unsigned clopt_clml_argument(const clopt_clml_graph *graph, unsigned operation, unsigned argument);
 
-/* Asks for the sizes of all tensors and makes the buffers outside of the model's memory. */
+/* Queries the sizes of all tensors and creates the buffers outside of the model's memory. */
 clopt_status clopt_clml_make_memory(clopt_model *model, const unsigned char *weights);
 void clopt_clml_release_memory(clopt_model *model);
 
 /* clopt_clml_tuning.c */
 
-/* Makes the tuning cache, with `tuning` in it unless that is NULL. */
+/* Creates the tuning cache and, unless `tuning` is NULL, fills it with `tuning`. */
 clopt_status clopt_clml_load_tuning(clopt_model *model, const unsigned char *tuning,
                                     size_t bytes);
 clopt_status clopt_clml_tune(clopt_model *model, cl_command_queue queue, unsigned operation);

@@ -16,7 +16,8 @@ unsigned clopt_clml_argument(const clopt_clml_graph *graph, unsigned operation,
     return *tensors;
 }
 
-/* Called once all operations exist: by creating them the device chooses the layout of tensors. */
+/* Must be called after all operations are created, because the device then chooses tensor
+   layouts. */
 static clopt_status ask_sizes(clopt_model *model, const clopt_clml_graph *graph,
                               clopt_clml_state *state) {
     const clopt_clml_offload *offload = model->offloaded;
@@ -32,7 +33,7 @@ static clopt_status ask_sizes(clopt_model *model, const clopt_clml_graph *graph,
         state->bytes[i] = bytes;
         if (bytes > tensor->bytes && tensor->is_row_major) {
             return clopt_fail(model, CLOPT_DEVICE,
-                              "The device wants %u bytes for %s, a row-major tensor of %zu bytes; "
+                              "The device needs %u bytes for %s, a row-major tensor of %zu bytes; "
                               "compile %s with the fact clml=off of its target.",
                               (unsigned)bytes, tensor->name, tensor->bytes,
                               model->program->info->name);
@@ -107,7 +108,7 @@ static clopt_status note_size(clopt_model *model, const clopt_clml_position *at,
     return CLOPT_OK;
 }
 
-/* Tensors of one slot are never needed at the same time, so they share a buffer again. */
+/* Tensors of one slot are never needed at the same time, so they can also share a larger buffer. */
 static clopt_status use_larger(clopt_model *model, const clopt_clml_position *at, unsigned tensor,
                                unsigned slot, size_t *needed) {
     clopt_clml_offload *offload = model->offloaded;
@@ -132,7 +133,8 @@ static clopt_status make_larger_buffers(clopt_model *model) {
     unsigned slots = model->program->slot_count;
     size_t *needed = calloc(slots ? slots : 1, sizeof *needed);
     if (!needed) {
-        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is no memory for the sizes of tensors.");
+        return clopt_fail(model, CLOPT_HOST_MEMORY,
+                          "There is not enough memory for the sizes of tensors.");
     }
     clopt_status status = for_each_argument(model, note_size, needed);
     if (status == CLOPT_OK) {
@@ -155,7 +157,8 @@ clopt_status clopt_clml_make_memory(clopt_model *model, const unsigned char *wei
     for (unsigned i = 0; status == CLOPT_OK && i < tables->graph_count; i++) {
         status = upload_constants(model, &tables->graphs[i], &offload->graphs[i], weights);
     }
-    /* The weights go when the model is created, whenever a device reads them. */
+    /* Wait here: the weights may be released after creation, and the device may not have read
+       them. */
     cl_int error = clFinish(model->queue);
     if (status == CLOPT_OK && error != CL_SUCCESS) {
         status = clopt_fail_opencl(model, "clFinish", "the upload of constants", error);

@@ -1,13 +1,13 @@
-/* Creates operations: one function for each kind, as each function of CLML has parameters of its
- * own. */
+/* Creation of operations: one function per kind, because each function of CLML has its own
+ * parameters. */
 #include "clopt_clml_internal.h"
 
 #include <string.h>
 
-/* Room for the list that names the epsilon. */
+/* Space for the property list that holds the epsilon. */
 typedef cl_ml_op_properties_qcom epsilon_list[3];
 
-/* The lower half of the element are the bits of the number. Before version 3 there is no such
+/* The lower half of the element has the bits of the float. Before version 3 there is no such
  * property, and no graph with a normalisation. */
 static const cl_ml_op_properties_qcom *properties_of(const clopt_clml_request *request,
                                                      epsilon_list list) {
@@ -32,7 +32,7 @@ static cl_int create_convolution(const clopt_clml_request *r, cl_ml_op_qcom *op)
                                         t[3], op, r->tuning));
 }
 
-/* The NULL is the parameter of activations that have one. */
+/* The NULL is the parameter that some activations have. */
 static cl_int create_convolution_activation(const clopt_clml_request *r, cl_ml_op_qcom *op) {
     const cl_ml_tensor_qcom *t = r->tensors;
     return CLOPT_CLML_CALL(r->clml, clCreateMLOpFusedConvolutionActivationForwardQCOM(
@@ -41,7 +41,7 @@ static cl_int create_convolution_activation(const clopt_clml_request *r, cl_ml_o
                                         r->tuning));
 }
 
-/* The result, t[7], comes before the statistics. */
+/* CLML expects the result, t[7], before the statistics. */
 static cl_int create_convolution_batch_norm(const clopt_clml_request *r, cl_ml_op_qcom *op) {
     const cl_ml_tensor_qcom *t = r->tensors;
     epsilon_list list;

@@ -1,4 +1,4 @@
-/* The tuning cache: the fastest ways that the device found for operations. */
+/* The tuning cache: the fastest variants of operations that the device has found. */
 #include "clopt_clml_internal.h"
 
 #include <stdlib.h>
@@ -9,9 +9,9 @@ static const char *const WHAT = "the tuning of operations";
 static clopt_status load(clopt_model *model, const unsigned char *tuning, size_t bytes) {
     clopt_clml_offload *offload = model->offloaded;
     const clopt_clml_interface *clml = &offload->interface;
-    unsigned char *copy = malloc(bytes ? bytes : 1); /* CLML takes it as something to write to */
+    unsigned char *copy = malloc(bytes ? bytes : 1); /* CLML requires a writable buffer */
     if (!copy) {
-        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is no memory for %s.", WHAT);
+        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is not enough memory for %s.", WHAT);
     }
     memcpy(copy, tuning, bytes);
     cl_int error = CLOPT_CLML_CALL(clml, clLoadMLTuningCacheQCOM(offload->tuning, bytes, copy));
@@ -39,7 +39,7 @@ clopt_status clopt_clml_tune(clopt_model *model, cl_command_queue queue, unsigne
     clopt_clml_position at = clopt_clml_find_operation(model, operation);
     cl_ml_op_qcom op = at.state->operations[at.index];
     if (!op) {
-        return CLOPT_OK; /* a copy */
+        return CLOPT_OK; /* copies need no tuning */
     }
     cl_int error =
         CLOPT_CLML_CALL(clml, clTuneMLOpQCOM(queue, op, at.state->set, offload->tuning, NULL));
@@ -59,7 +59,7 @@ clopt_status clopt_clml_save_tuning(clopt_model *model, unsigned char **tuning, 
     }
     unsigned char *data = malloc(length ? length : 1);
     if (!data) {
-        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is no memory for %s.", WHAT);
+        return clopt_fail(model, CLOPT_HOST_MEMORY, "There is not enough memory for %s.", WHAT);
     }
     error = CLOPT_CLML_CALL(clml, clSaveMLTuningCacheQCOM(offload->tuning, length, data, NULL));
     if (error != CL_SUCCESS) {

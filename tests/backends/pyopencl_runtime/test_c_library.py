@@ -90,7 +90,7 @@ def test_what_changed_is_compiled(tmp_path: Path) -> None:
 
 def test_no_headers_of_opencl(tmp_path: Path) -> None:
     sources = Sources({"a.c": b"#include <CL/cl_that_nobody_has.h>\n"})
-    with pytest.raises(CloptError, match="there are no headers of OpenCL; install opencl-c-head"):
+    with pytest.raises(CloptError, match="there are no OpenCL headers; install opencl-c-head"):
         build_library(sources, tmp_path)
 
 

@@ -303,7 +303,7 @@ def test_package_says_what_it_has(package: Path) -> None:
     assert description["plans"] == ["CLML", "kernels"]
     readme = (package / "README.md").read_text()
     assert "needs an OpenCL library and nothing else; for CLML" in readme.replace("\n", " ")
-    assert "`clopt_model_plan` tells which plan" in readme
+    assert "`clopt_model_plan` returns the plan" in readme
     assert max(map(len, readme.splitlines())) <= 120
     for path in package.glob("*.[ch]"):
         if "kernels" not in path.name:

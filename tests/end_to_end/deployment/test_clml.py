@@ -240,12 +240,12 @@ def test_a_device_that_cannot(
 
 def test_no_version_is_left(program: Path, package: Path, devices: dict[str, str]) -> None:
     said = refusal(program, package, next(iter(devices.values())), "--offload-version", "2")
-    assert "needs version 3 of CLML, and options.offload_version allows 2: compile" in said
+    assert "needs version 3 of CLML, but options.offload_version allows 2: compile" in said
 
 
 def test_no_clml(program_alone: Path, package: Path, devices: dict[str, str]) -> None:
     said = refusal(program_alone, package, next(iter(devices.values())))
-    assert "neither the device nor a library in this process offers; compile it with" in said
+    assert "neither the device nor a library in this process provides; compile it with" in said
 
 
 _ANOTHER = """
@@ -291,7 +291,7 @@ def test_reference_with_another_header(
 ) -> None:
     mixed = link_objects(sdk_parts, tmp_path / "mixed", reference_library())
     said = refusal(mixed, package, next(iter(devices.values())))
-    assert "the library at hand is the reference for CLML" in said
+    assert "the library found is the reference for CLML" in said
 
 
 # Takes the place of the loader's function.
