@@ -51,7 +51,7 @@ def test_a_compiler_that_hangs_is_told(tmp_path: Path, monkeypatch: pytest.Monke
     compiler.chmod(0o700)
     monkeypatch.setenv("CC", str(compiler))
     monkeypatch.setattr(library, "_MOST_SECONDS", 0.1)
-    with pytest.raises(CloptError, match=rf"^The C compiler {compiler} has not ended"):
+    with pytest.raises(CloptError, match=rf"^The C compiler {compiler} did not finish"):
         build_library(TWO, tmp_path / "cache")
 
 

@@ -221,7 +221,7 @@ def test_new_bindings_while_inferences_are_under_way(
 @pytest.mark.parametrize(
     ("knobs", "said"),
     [
-        ({"VERSION": "2"}, "net needs version 3 of CLML; it was .* 5, and the device .* 2: .*=2 "),
+        ({"VERSION": "2"}, "net needs version 3 of CLML; it was .* 5, but the device .* 2: .*=2 "),
         ({"LOCKED": "1"}, r"clQueryMLInterfaceVersionsQCOM returns -6, .* compile net .* clml=off"),
     ],
 )

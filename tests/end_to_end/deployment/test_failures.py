@@ -163,12 +163,12 @@ def test_second_plan_when_the_first_is_refused(run: Run) -> None:
         assert found, lines
         assert any("op:conv op:pool" in line for line in lines) == (found[1] == "CLML")
         assert bool(found[2]) == (found[1] == "kernels")
-        named = re.search(r"^cl\w+(?= for )|clQuery\w+|no memory|needs version", found[2])
+        named = re.search(r"^cl\w+(?= for )|clQuery\w+|not enough memory|needs version", found[2])
         reasons |= {named[0]} if named else set()
     assert reasons == {
         "clQueryMLInterfaceVersionsQCOM",
         "needs version",  # there is no interface
-        "no memory",
+        "not enough memory",
         "clCreateMLTuningCacheQCOM",
         "clLoadMLTuningCacheQCOM",
         "clCreateMLTensorQCOM",
@@ -191,7 +191,7 @@ def test_a_row_major_tensor_that_is_larger_than_an_array_is_refused(run: Run) ->
     """The bytes of an input or output are the application's, which knows of no padding."""
     (told, *_) = run("both", "", padding=-64)
     assert re.fullmatch(
-        r"plan: kernels\. The device wants \d+ bytes for \w+, a row-major tensor of \d+ bytes; "
+        r"plan: kernels\. The device needs \d+ bytes for \w+, a row-major tensor of \d+ bytes; "
         r"compile net with the fact clml=off of its target\.",
         told[-1],
     )
