@@ -20,7 +20,7 @@ ANSWERS = [
     ("picture", "ARGUMENT", "picture is a buffer; to bind an image, compile the model with"),
     ("no image", "BUFFER", "The object given for camera is not a 2-D image."),
     ("null", "ARGUMENT", "The image for camera is a null pointer."),
-    ("size", "BUFFER", "The image for camera has 7 x 9 texels; it needs 7 x 10."),
+    ("size", "BUFFER", "The image for camera has 7 x 9 texels, but needs 7 x 10."),
     ("order", "BUFFER", "The image for camera is in CL_BGRA, but kernels need CL_RGBA; copy it."),
     ("channels", "BUFFER", "image for camera are not CL_FLOAT, CL_HALF_FLOAT or CL_UNORM_INT8."),
     ("flags", "BUFFER", "Kernels cannot read the image for the input camera."),
