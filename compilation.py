@@ -117,7 +117,7 @@ def _check(options: CompileOptions) -> None:
 
 
 def _choose_target(options: CompileOptions, place: Place) -> tuple[Callable[[], Target], Place]:
-    """The target, and the place with its device; that stays open for a target alone.
+    """Return the target, and the place with its device, which stays open for a target alone.
 
     A device that must be measured gets ready for that until the target is needed.
     """
@@ -135,7 +135,7 @@ def _choose_target(options: CompileOptions, place: Place) -> tuple[Callable[[], 
 
 
 def _with_stand_ins(described: Target, options: CompileOptions) -> Target:
-    """The target with facts of the libraries that compute in place of the device's."""
+    """Return the target with the facts of libraries that compute in place of the device's."""
     for name, library in options.accelerators.items():
         runtime: LibraryRuntime = accelerators()[name].load("runtime")()
         described = with_facts(described, runtime.stand_in_facts(library, described))
@@ -171,7 +171,7 @@ def read_module(
 
 
 def _imported(read: SourceModule, ctx: CloptContext) -> ModuleOp:
-    """A module of networks: the one that was read, or what its functions of linalg compute."""
+    """Return a module of networks: the one that was read, or its functions of linalg as nn."""
     if nn.networks_of(read.module) or not _holds_tensors(read.module):
         return read.module
     return frontend("linalg")(read, ctx.weights)

@@ -325,7 +325,7 @@ def make_model(
 
 
 def _planned(module: ModuleOp) -> ModuleOp:
-    """`module`, or a copy with planned memory."""
+    """Return `module`, or a copy with planned memory."""
     from .dialects.cl import ArenaOp
 
     if any(isinstance(op, ArenaOp) for op in module.walk()):

@@ -61,7 +61,7 @@ class CloptContext(Context):
         return found
 
     def clone(self) -> CloptContext:
-        """A context with the same dialects, weights and explanations."""
+        """Return a context with the same dialects, weights and explanations."""
         return CloptContext(
             self.allow_unregistered,
             self._loaded_dialects.copy(),
@@ -109,7 +109,7 @@ def memory_budget_of(ctx: Context) -> MemoryBudget | None:
 
 
 def explanations_of(ctx: Context) -> list[Explanation]:
-    """The list to which a pass adds its explanations; CloptError for a plain xDSL context."""
+    """Return the list of explanations that passes extend; CloptError for a plain xDSL context."""
     if isinstance(ctx, CloptContext):
         return ctx.explanations
     raise CloptError(

@@ -24,7 +24,7 @@ class TensorInfo:
 
     @classmethod
     def of(cls, port: Port) -> TensorInfo:
-        """The public form of a program's parameter."""
+        """Return the public form of a program's parameter."""
         from .dialects.nn.types import numpy_dtype
         from .dialects.tir import image_of
 

@@ -54,7 +54,7 @@ class Weights:
         return key
 
     def get(self, key: str) -> Array:
-        """The array called `key`."""
+        """Return the array called `key`."""
         if key not in self._arrays:
             raise CloptError(
                 f'The weight "{key}" is not in the store of {len(self)} weights; '
@@ -63,11 +63,11 @@ class Weights:
         return self._arrays[key]
 
     def hint(self, key: str) -> str:
-        """The name for people given when `key` was stored first, or an empty string."""
+        """Return the readable name given when `key` was first stored, or an empty string."""
         return self._hints.get(key, "")
 
     def keys(self) -> Iterator[str]:
-        """The keys, in the order of storing."""
+        """Return the keys, in the order of storing."""
         return iter(self._arrays)
 
     def __contains__(self, key: object) -> bool:
@@ -94,7 +94,7 @@ class Weights:
         self._arrays, self._hints = other._arrays, other._hints
 
     def subset(self, keys: Iterator[str]) -> Weights:
-        """A store of the same arrays under `keys` alone."""
+        """Return a store of the same arrays under `keys` alone."""
         chosen = Weights()
         for key in keys:
             chosen._arrays[key] = self.get(key)

@@ -55,7 +55,7 @@ class Sample:
 
 
 def layout_work(module: ModuleOp, target: cl.Target) -> Iterator[tuple[str, LayoutWork]]:
-    """The kernels of a module after `nn-fuse` by the name of their node."""
+    """Return the kernels of a module after `nn-fuse` by the name of their node."""
     bare = target.with_facts(
         {
             "bandwidth": 1 / _NOTHING,

@@ -42,7 +42,7 @@ class Counts:
     """Operations on floats, multiply-adds too."""
 
     def plus(self, other: Counts, times: int = 1) -> Counts:
-        """These and `times` the others."""
+        """Return these counts plus `times` the others."""
         pairs = zip(astuple(self), astuple(other), strict=True)
         return Counts(*(mine + times * theirs for mine, theirs in pairs))
 
@@ -90,7 +90,7 @@ class Count:
 
 
 def count(assembly: str, loops: Sequence[Loop], arithmetic: float) -> Count:
-    """Counts a kernel with these loops, whose work-item does so many operations on floats.
+    """Count a kernel with these loops, whose work-item does so many operations on floats.
 
     Where several loops may have been unrolled, those were with which the instructions do nearest to
     these operations.
@@ -108,7 +108,7 @@ def count(assembly: str, loops: Sequence[Loop], arithmetic: float) -> Count:
 
 
 def code_of(assembly: str) -> Span:
-    """The tree of loops in a kernel's instructions, without those of its preamble."""
+    """Return the tree of loops in a kernel's instructions, without those of its preamble."""
     lines, labels, start = _instructions(assembly)
     end = next((i for i, line in enumerate(lines) if _name(line) == "end"), len(lines) - 1)
     lasts: dict[int, int] = {}
@@ -135,7 +135,7 @@ def code_of(assembly: str) -> Span:
 
 
 def _instructions(assembly: str) -> tuple[list[str], dict[str, int], int]:
-    """The instructions, the index of each label, and the index where the preamble has ended."""
+    """Return the instructions, the index of each label, and the index after the preamble."""
     lines: list[str] = []
     labels: dict[str, int] = {}
     start = 0
@@ -170,7 +170,7 @@ def _instruction(line: str) -> Counts:
 
 
 def _matches(loops: tuple[Loop, ...], spans: tuple[Span, ...]) -> Iterator[dict[Span, int]]:
-    """The ways to find `spans`, all of them, among `loops` in order: how often each runs."""
+    """Return the ways to find `spans`, all of them, among `loops` in order: how often each runs."""
     if not loops:
         if not spans:
             yield {}

@@ -116,7 +116,7 @@ class Network:
 
 
 def compile_network(path: Path, gpu: str, precision: str) -> Network:
-    """A network as `clopt.compile` makes it for an Adreno."""
+    """Return a network as `clopt.compile` makes it for an Adreno."""
     ctx = CloptContext()
     module = import_onnx(path, ctx.weights)
     target = load_target(f"adreno-{gpu}")
@@ -177,7 +177,7 @@ def _owners(functions: Sequence[tir.FuncOp]) -> dict[Operation, str]:
 
 
 def rows_of(network: Network, gpu: str, tool: Tool) -> list[Row]:
-    """The kernels that a network launches, in the order of its first launches."""
+    """Return the kernels that a network launches, in the order of its first launches."""
     program = program_of(network.module)
     compiled = tool.compile(network.source, gpu)
     nodes: defaultdict[str, list[str]] = defaultdict(list)
@@ -198,7 +198,7 @@ def row_of(
     nodes: Sequence[str],
     multiply_adds: int,
 ) -> Row:
-    """A kernel and its counts."""
+    """Return a kernel and its counts."""
     items = work_items(function)
     work = kernel_work(function).multiply_adds
     counted = count(compiled.assembly, loops_of(function, target), work / items)
@@ -217,7 +217,7 @@ def row_of(
 
 
 def work_items(function: tir.FuncOp) -> int:
-    """The work-items of a launch, in whole work-groups."""
+    """Return the work-items of a launch, in whole work-groups."""
     assert function.global_size is not None, "a compiled kernel has an NDRange"
     sizes = tuple(function.global_size.iter_values())
     local = tuple(function.local_size.iter_values()) if function.local_size else (1,) * len(sizes)
@@ -225,7 +225,7 @@ def work_items(function: tir.FuncOp) -> int:
 
 
 def loops_of(function: tir.FuncOp, target: cl.Target) -> list[Loop]:
-    """The loops in the text of a kernel."""
+    """Return the loops in the text of a kernel."""
     return list(_loops(KernelPrinter(function, target).builder.graph.root))
 
 

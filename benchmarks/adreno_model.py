@@ -39,7 +39,7 @@ class Kernel:
 
 
 def kernels_of(key: str, network: Network, rows: Sequence[Row]) -> Iterator[Kernel]:
-    """The kernels of a network that have a cost; `rows` are the counts of the same program."""
+    """Return the kernels of a network that have a cost; `rows` count the same program."""
     total = sum(row.cost for row in rows)
     for row in rows:
         cost = network.costs.get(row.kernel)

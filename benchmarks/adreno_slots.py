@@ -100,19 +100,19 @@ class Result:
 
     @classmethod
     def read(cls, key: str, fields: Mapping[str, object]) -> Result:
-        """A result of the file."""
+        """Return a result of the file."""
         rows = (Row(**{**row, "nodes": tuple(row["nodes"])}) for row in fields["rows"])
         network, precision, gpu = key.split()
         return cls(network, precision, gpu, fields["counted"], fields["multiply_adds"], tuple(rows))
 
 
 def read(text: str) -> dict[str, Result]:
-    """The results of a file's text."""
+    """Return the results of a file's text."""
     return {key: Result.read(key, fields) for key, fields in json.loads(text or "{}").items()}
 
 
 def written(results: Mapping[str, Result]) -> str:
-    """The text of a file, a line for each kernel."""
+    """Return the text of a file, a line for each kernel."""
     parts: list[str] = []
     for key, result in sorted(results.items()):
         head = f'"counted": {json.dumps(result.counted)}, "multiply_adds": {result.multiply_adds}'
@@ -122,13 +122,13 @@ def written(results: Mapping[str, Result]) -> str:
 
 
 def committed() -> str:
-    """The file in the last commit; empty where there is none."""
+    """Return the file in the last commit; empty where there is none."""
     command = ["git", "-C", str(ROOT), "show", f"HEAD:{STORE}"]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
 
 def worse(old: Result, new: Result) -> Iterator[str]:
-    """A line for each kernel that became worse, and for the network.
+    """Return a line for each kernel that became worse, and for the network.
 
     A kernel is that of the launches that compute the same nodes.
     """
@@ -147,7 +147,7 @@ def worse(old: Result, new: Result) -> Iterator[str]:
 
 
 def report(results: Mapping[str, Result]) -> str:
-    """The tables of all networks."""
+    """Return the tables of all networks."""
     last = max(result.counted for result in results.values())
     lines = [
         "# Issue slots on Adreno",
@@ -174,7 +174,7 @@ def report(results: Mapping[str, Result]) -> str:
 
 
 def summary(results: Mapping[str, Result]) -> Iterator[str]:
-    """A row for each network, precision and GPU."""
+    """Return a row for each network, precision and GPU."""
     yield "| network | precision | GPU | slots | aim | threads | full | with spills | counted |"
     yield "|---|---|---|---:|---:|---:|---:|---:|---|"
     for r in sorted(results.values(), key=_order):
@@ -206,7 +206,7 @@ def _aim(result: Result, results: Mapping[str, Result]) -> str:
 
 
 def kernels(results: Mapping[str, Result], network: str, precision: str) -> Iterator[str]:
-    """A row for each kernel of a network, by the node that its first launch computes."""
+    """Return a row for each kernel of a network, by the node that its first launch computes."""
     found = [results.get(f"{network} {precision} {gpu}") for gpu in GPUS]
     of_gpu = [
         (r, {(row.stem, node): row for row in r.rows for node in row.nodes}) for r in found if r
@@ -237,7 +237,7 @@ def _slots(row: Row) -> str:
 
 
 def _each(texts: Iterator[str | None]) -> str:
-    """The texts of all GPUs; one where they are the same."""
+    """Return the texts of all GPUs; one where they are the same."""
     cells = [text or "none" for text in texts]
     return cells[0] if len(set(cells)) == 1 else " / ".join(cells)
 
@@ -251,7 +251,7 @@ def measure(name: str, gpu: str, precision: str, tool: Tool) -> Result:
 
 
 def compare(old: Mapping[str, Result], new: Sequence[Result]) -> list[str]:
-    """What became worse; prints how the networks changed."""
+    """Return what became worse; prints how the networks changed."""
     found: list[str] = []
     for result in new:
         before = old.get(result.key)

@@ -61,13 +61,13 @@ class Tool:
 
     @classmethod
     def find(cls, folder: Path | None) -> Tool | None:
-        """The tool in `folder`, else in that of the environment; None where there is none."""
+        """Return the tool in `folder`, or in the environment's folder; None without one."""
         place = folder or Path(os.environ.get("ADRENO") or "/nonexistent")
         has_tool = (place / "root/a/adreno_stats.py").exists()
         return cls(place.resolve()) if has_tool else None
 
     def compile(self, source: str, gpu: str) -> dict[str, Compiled]:
-        """The kernels of a source text for one GPU; RuntimeError with the compiler's words."""
+        """Compile a source text for one GPU; RuntimeError with the compiler's words."""
         root = self.folder / "root"
         with tempfile.TemporaryDirectory(dir=root / "a") as name:
             folder, inside = Path(name), f"/a/{Path(name).name}"
@@ -90,7 +90,7 @@ class Tool:
 
 
 def parse_records(text: str) -> dict[str, Compiled]:
-    """The kernels of a file of records; the last of a name is the one that a launch uses."""
+    """Return the kernels of a file of records; the last of a name is the one that a launch uses."""
     kernels: dict[str, Compiled] = {}
     for record in text.split("@@BEGIN ")[1:]:
         head, _, body = record.partition("\n")

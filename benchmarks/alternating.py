@@ -65,7 +65,7 @@ def by_onnxruntime(
 def by_clopt(
     device: str, facts: str, model: onnx.ModelProto, inputs: Arrays, expected: np.ndarray
 ) -> Iterator[Rival]:
-    """The launches of the compiled model, until the queue is empty.
+    """Return the launches of the compiled model, until the queue is empty.
 
     Where some of them only copy, in another layout or with a border, those that compute are a
     second rival: in a network the kernels before and after keep to the layout.
@@ -123,7 +123,7 @@ def measure(rivals: Sequence[Rival], rounds: int) -> list[list[float]]:
 
 
 def ratios(samples: list[list[float]]) -> list[float]:
-    """The median over rounds of CPU time relative to the first rival's in the same round."""
+    """Return the median over rounds of CPU time relative to the first rival's in the same round."""
     return [
         statistics.median(s / base for s, base in zip(seconds, samples[0], strict=True))
         for seconds in samples
@@ -140,7 +140,7 @@ def show(subject: str, rows: Rows, console: Console) -> None:
 
 
 def write(path: Path, title: str, about: str, subject: str, rows: Rows) -> None:
-    """The report, `path` with the suffixes .md and .json."""
+    """Return the report, `path` with the suffixes .md and .json."""
     headings = list(next(iter(rows.values())))
     lines = [
         f"# {title}",

@@ -35,7 +35,7 @@ class BufferInstrument(OpenCLInstrument):
 
 
 def in_buffers(module: ModuleOp) -> ModuleOp:
-    """A scheduled module with a buffer in place of each image."""
+    """Return a scheduled module with a buffer in place of each image."""
     module = module.clone()
     for op in list(module.walk()):
         if isinstance(op, tir.TexelReadOp) and tir.is_texture(op.source.type):

@@ -17,7 +17,7 @@ def conv_bn(
     groups: int = 1,
     act: type[nn.Module] | None = nn.ReLU,
 ) -> nn.Sequential:
-    """A convolution with `same` padding for odd kernels, a batch norm and an activation."""
+    """Return a convolution with `same` padding for odd kernels, a batch norm and an activation."""
     layers: list[nn.Module] = [
         nn.Conv2d(cin, cout, kernel, stride, kernel // 2, groups=groups, bias=False),
         nn.BatchNorm2d(cout),
@@ -71,7 +71,7 @@ class InvertedResidual(nn.Module):
 
 
 def inverted_residuals(rows: list[tuple[int, int, int, int, int]]) -> nn.Module:
-    """A network of inverted residuals; a row is (expansion, channels, repeats, stride, kernel)."""
+    """Build inverted residuals; a row is (expansion, channels, repeats, stride, kernel)."""
     layers: list[nn.Module] = [conv_bn(3, 32, 3, 2, act=nn.ReLU6)]
     cin = 32
     for expand, cout, repeats, stride, kernel in rows:
@@ -327,7 +327,7 @@ def conv_chain(cin: int, *rows: tuple[int, tuple[int, int]]) -> nn.Sequential:
 
 
 def conv_valid(cin: int, cout: int, stride: int) -> nn.Sequential:
-    """A 3x3 convolution without padding, a batch norm and ReLU."""
+    """Return a 3x3 convolution without padding, a batch norm and ReLU."""
     conv = nn.Conv2d(cin, cout, 3, stride, bias=False)
     return nn.Sequential(conv, nn.BatchNorm2d(cout), nn.ReLU())
 

@@ -67,7 +67,7 @@ def measure(name: str, precision: str, target: Target) -> Row:
 
 
 def table(rows: Sequence[Row]) -> Iterator[str]:
-    """A line of Markdown for each network."""
+    """Return a line of Markdown for each network."""
     columns = ("network", "precision", "operations", "in CLML", "views", "left", "graphs")
     yield f"| {' | '.join((*columns, 'commands', 'copies'))} |"
     yield "|---|---|---:|---:|---:|---:|---:|---:|---:|"
@@ -89,7 +89,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def kinds(rows: Sequence[Row]) -> Iterator[str]:
-    """The commands in the graphs of each network, counted."""
+    """Return the commands in the graphs of each network, counted."""
     yield "| network | commands |"
     yield "|---|---|"
     for row in rows:
@@ -100,7 +100,7 @@ def kinds(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def reasons(rows: Sequence[Row]) -> Iterator[str]:
-    """The remaining operations, grouped by reason."""
+    """Return the remaining operations, grouped by reason."""
     yield "| network | precision | operations | reason |"
     yield "|---|---|---|---|"
     for row in rows:

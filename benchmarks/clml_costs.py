@@ -56,7 +56,7 @@ class Case:
     attributes: tuple[tuple[str, Any], ...] = ()
 
     def model(self) -> onnx.ModelProto:
-        """The network; its weights are random."""
+        """Return the network; its weights are random."""
         random = np.random.default_rng(1)
         names = [f"w{i}" for i in range(len(self.weights))]
         arrays = [random.standard_normal(shape).astype(np.float32) for shape in self.weights]
@@ -119,7 +119,7 @@ class Sample:
 
 
 def fit(samples: Sequence[Sample], compute_units: int) -> dict[str, float]:
-    """The facts that come closest to the samples, relative to each; none is negative.
+    """Return the facts that come closest to the samples, relative to each; none is negative.
 
     A rate that costs nothing is infinite.
     """
@@ -139,7 +139,7 @@ def fit(samples: Sequence[Sample], compute_units: int) -> dict[str, float]:
 
 
 def _column(samples: Sequence[Sample], fact: str, compute_units: int) -> list[float]:
-    """The coefficients of each sample: work by unit of 1 / fact, and 1 for the launch."""
+    """Return the coefficients of each sample: work by unit of 1 / fact, and 1 for the launch."""
     match fact:
         case "clml_launch_microseconds":
             return [1.0 for _ in samples]
@@ -151,13 +151,13 @@ def _column(samples: Sequence[Sample], fact: str, compute_units: int) -> list[fl
 
 
 def scaled(facts: dict[str, float], scale: float) -> dict[str, float]:
-    """The facts of a model in which a microsecond is `scale` of the device's."""
+    """Return the facts of a model in which a microsecond is `scale` of the device's."""
     launch = FACTS[-1]
     return {k: v / scale if k == launch else v * scale for k, v in facts.items()}
 
 
 def modelled(case: Case, target: Target) -> float:
-    """The microseconds of a case by the cost model of our kernels."""
+    """Return the microseconds of a case by the cost model of our kernels."""
     ctx = CloptContext()
     module = import_onnx(case.model(), ctx.weights, None)
     run_pipeline(ctx, module, "simplify")
@@ -166,7 +166,7 @@ def modelled(case: Case, target: Target) -> float:
 
 
 def commands_of(model: clopt.CompiledModel) -> list[clml.MLOp]:
-    """The commands of a model's graphs, in their order."""
+    """Return the commands of a model's graphs, in their order."""
     graphs = (op for op in model.module.ops if isinstance(op, clml.GraphOp))
     return [op for graph in graphs for op in graph.commands if isinstance(op, clml.MLOp)]
 
@@ -186,7 +186,7 @@ class OnDevice:
         return clopt.compile(case.model(), clml=mode, **self.settings)
 
     def times(self, case: Case, mode: str) -> list[float]:
-        """The median microseconds of each command."""
+        """Return the median microseconds of each command."""
         model = self.compile(case, mode)
         x = np.random.default_rng(2).standard_normal(case.shape).astype(np.float32)
         rounds = model.executable.profile({"x": x}, self.rounds)
@@ -208,7 +208,7 @@ class FromFiles:
         self.compile(case, mode).save_c(self._place(case, mode))
 
     def times(self, case: Case, mode: str) -> list[float]:
-        """The microseconds of each command."""
+        """Return the microseconds of each command."""
         text = (self._place(case, mode) / "profile.txt").read_text(encoding="utf-8")
         return [1e3 * float(milliseconds) for milliseconds in _LINE.findall(text)]
 
@@ -219,7 +219,7 @@ class FromFiles:
 def measure(
     source: OnDevice | FromFiles, cases: Iterable[Case]
 ) -> tuple[list[Sample], float, Target]:
-    """The samples, how many microseconds of the device one of the model is, and the target."""
+    """Return the samples, the device's microseconds for one of the model, and the target."""
     samples: list[Sample] = []
     ratios: list[float] = []
     target = Target()

@@ -83,7 +83,7 @@ ROWS = (
 
 
 def model_of(row: Row, dtype: type[np.floating]) -> onnx.ModelProto:
-    """The operation on random weights that a half represents exactly."""
+    """Return the operation on random weights that a half represents exactly."""
     element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     text = f"g (float[1] x) => (float[1] y) {{ {row.nodes} }}"
     nodes = onnx.parser.parse_graph(text).node
@@ -99,8 +99,10 @@ def model_of(row: Row, dtype: type[np.floating]) -> onnx.ModelProto:
 
 
 def measure(model: clopt.CompiledModel, x: np.ndarray, want: np.ndarray) -> tuple[float, float]:
-    """Milliseconds of the best of a few runs, copies of input and output included; the largest
-    error relative to the largest value."""
+    """Return the milliseconds of the best of a few runs, and the largest relative error.
+
+    The time includes copies of input and output; the error is relative to the largest value.
+    """
     best = float("inf")
     for _ in range(4):
         start = time.perf_counter()
@@ -110,7 +112,7 @@ def measure(model: clopt.CompiledModel, x: np.ndarray, want: np.ndarray) -> tupl
 
 
 def line(row: Row, dtype: type[np.floating], device: str | None, library: str | None) -> list[str]:
-    """The cells of a row of the table."""
+    """Return the cells of a row of the table."""
     x = np.random.default_rng(2).uniform(-1, 1, row.x).astype(np.float16)
     session = onnxruntime.InferenceSession(
         model_of(row, np.float32).SerializeToString(), providers=["CPUExecutionProvider"]

@@ -202,7 +202,7 @@ def _without(
     inputs: Mapping[str, np.ndarray],
     expected: Sequence[np.ndarray],
 ) -> Iterator[Row]:
-    """The error of the precision without CLML, with code for the last device."""
+    """Return the error of the precision without CLML, with code for the last device."""
     device = devices[-1]
     if precision == "f16" and device == "pocl":
         return
@@ -334,7 +334,7 @@ def _programs(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _host_copies(row: Row) -> int:
-    """Calls that read or write tensors from the host; checks the others against the program."""
+    """Count calls that transfer tensors with the host; check the others by the program."""
     counts = Counter(row.calls)
     assert (counts[OPERATION], counts[COPY]) == (row.commands, row.copies), row
     return sum(counts[name] for name in HOST_COPIES)
@@ -364,7 +364,7 @@ def _senseless(precision: str, mode: str, device: str | None) -> bool:
 
 
 def _reasons(rows: Sequence[Row]) -> Iterator[str]:
-    """The reasons of all modes but `textures`, which leaves operations on purpose."""
+    """Return the reasons of all modes but `textures`, which leaves operations on purpose."""
     yield "| network | precision | mode | operations | reason |"
     yield "|---|---|---|---:|---|"
     for row in {row.key[:3]: row for row in rows if row.mode != "textures"}.values():

@@ -104,7 +104,7 @@ class Runner:
 
 
 def relative_error(outputs: list[np.ndarray], expected: list[np.ndarray]) -> float:
-    """The largest difference of any output, relative to the largest expected value."""
+    """Return the largest difference of any output, relative to the largest expected value."""
     errors = [0.0]
     for got, want in zip(outputs, expected, strict=True):
         if got.shape != want.shape:
@@ -198,7 +198,7 @@ def show(name: str, rows: dict[str, Row], console: Console) -> None:
 
 
 def markdown(results: dict[str, dict[str, Row]], args: argparse.Namespace) -> str:
-    """The report: a summary of ratios, then every figure."""
+    """Return the report: a summary of ratios, then every figure."""
     lines = [
         f"# Networks, numpy in to numpy out, batch {args.batch}",
         "",

@@ -30,7 +30,7 @@ class Case:
 
 
 def _plain(value: Any) -> Any:
-    """A test's datum as arrays, lists of arrays, or None."""
+    """Return a test's datum as arrays, lists of arrays, or None."""
     if isinstance(value, onnx.TensorProto):
         return numpy_helper.to_array(value)
     if isinstance(value, list | tuple):
@@ -62,7 +62,7 @@ def _read_folder(folder: Path, model: onnx.ModelProto) -> list[tuple[list[Any], 
 
 
 def _operator(name: str, model: onnx.ModelProto) -> str:
-    """The operator that a case tests: its only one, or the one in its name."""
+    """Return the operator that a case tests: its only one, or the one in its name."""
     kinds = sorted({n.op_type for n in model.graph.node if n.op_type != "Constant"})
     if len(kinds) == 1:
         return kinds[0]

@@ -69,7 +69,7 @@ SHAPE_OPERANDS: dict[str, tuple[int, ...]] = {
 
 
 def feeds(model: onnx.ModelProto, inputs: Sequence[Any]) -> dict[str, Any]:
-    """The inputs of a case by name; a model may list its initialisers as inputs too."""
+    """Return the inputs of a case by name; a model may list its initialisers as inputs too."""
     names = [value.name for value in model.graph.input]
     if len(names) > len(inputs):
         held = {tensor.name for tensor in model.graph.initializer}
@@ -78,7 +78,7 @@ def feeds(model: onnx.ModelProto, inputs: Sequence[Any]) -> dict[str, Any]:
 
 
 def fix_shapes(model: onnx.ModelProto, inputs: Sequence[Any]) -> onnx.ModelProto:
-    """A copy of the model whose unknown input dimensions are those of the case's data."""
+    """Return a copy of the model whose unknown input dimensions are those of the case's data."""
     fixed = onnx.ModelProto()
     fixed.CopyFrom(model)
     arrays = feeds(model, inputs)
@@ -98,7 +98,7 @@ def fix_shapes(model: onnx.ModelProto, inputs: Sequence[Any]) -> onnx.ModelProto
 
 
 def bind_shape_operands(model: onnx.ModelProto, inputs: Sequence[Any]) -> onnx.ModelProto | None:
-    """A copy whose shape-deciding inputs are initialisers, or None if there are none."""
+    """Return a copy whose shape-deciding inputs are initialisers, or None if there are none."""
     arrays = feeds(model, inputs)
     bound = {
         node.input[i]
@@ -200,7 +200,7 @@ def mismatch(got: Any, expected: Any, rtol: float, atol: float) -> str | None:
 
 
 def in_float64(case: Case, inputs: Sequence[Any]) -> list[Any] | None:
-    """The result of ONNX's reference evaluator with float64 instead of every smaller float."""
+    """Evaluate by ONNX's reference with float64 in place of every smaller float."""
     from onnx.reference import ReferenceEvaluator
 
     model = onnx.load_from_string(case.model)
@@ -238,7 +238,7 @@ def is_closer(case: Case, inputs: Sequence[Any], got: list[Any], expected: Seque
 def attempt(
     run: Run, model: onnx.ModelProto, case: Case, refused: tuple[type[Exception], ...]
 ) -> tuple[str, str]:
-    """The status and message of one model against the data of a case."""
+    """Return the status and message of one model against the data of a case."""
     try:
         results = run(model, [inputs for inputs, _ in case.data])
     except refused as error:
@@ -258,7 +258,7 @@ def attempt(
 
 
 def check(run: Run, case: Case, refused: tuple[type[Exception], ...]) -> tuple[str, str]:
-    """The status of a case, trying the form with bound shape operands when it is refused."""
+    """Return the status of a case, trying the form with bound shape operands when it is refused."""
     model = onnx.load_from_string(case.model)
     status, message = attempt(run, model, case, refused)
     if status == "unsupported":

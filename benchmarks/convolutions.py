@@ -117,7 +117,7 @@ CONVOLUTIONS: dict[str, Convolution] = {
 
 
 def rows_on(device: str, facts: list[str], names: list[str], rounds: int) -> Rows:
-    """The ratios on one runtime, for a process of its own."""
+    """Return the ratios on one runtime, for a process of its own."""
     rows: Rows = {}
     for name in names:
         case = CONVOLUTIONS[name]

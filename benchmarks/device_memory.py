@@ -23,7 +23,7 @@ HEADINGS = ("network", "target", "runtime", "images", "arena, MB", "separate", "
 
 
 def measure(name: str, target: str | None, device: str) -> list[str]:
-    """A row: sizes in MB of 10^6 bytes; inputs and outputs are in the sums."""
+    """Return a row: sizes in MB of 10^6 bytes; inputs and outputs are in the sums."""
     path = models.export(name, 299 if name == "inception_v3" else 224)
     model = clopt.compile(path, target, device=device)
     model.run(models.sample_inputs(path))

@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def intel_library() -> Path | None:
-    """The OpenCL driver of the installed `intel-opencl-rt` package."""
+    """Return the OpenCL driver of the installed `intel-opencl-rt` package."""
     path = Path(sysconfig.get_path("data")) / "lib" / "libintelocl.so"
     return path if path.exists() else None
 

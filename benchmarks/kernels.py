@@ -60,7 +60,7 @@ def float_operations(block: Block, times: int = 1) -> int:
 
 
 def rows_of(module: ModuleOp) -> list[Row]:
-    """A row for each launch of the program, in its order."""
+    """Return a row for each launch of the program, in its order."""
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, tir.FuncOp)}
     flops = {name: float_operations(f.body.block) for name, f in functions.items()}
     program = program_of(module)
@@ -115,7 +115,7 @@ def profile(path: Path, device: str, runs: int) -> tuple[list[Row], float]:
 
 
 def grouped(rows: list[Row]) -> list[Row]:
-    """Launches of the same kernel as one row with their sums."""
+    """Merge launches of the same kernel into one row with their sums."""
     groups: defaultdict[str, list[Row]] = defaultdict(list)
     for row in rows:
         groups[row.kernel].append(row)

@@ -56,7 +56,7 @@ class Row:
 
 
 def measure(name: str, target: Target, label: str, size: int) -> Row:
-    """The layouts of one network on a target."""
+    """Return the layouts of one network on a target."""
     ctx = CloptContext()
     module = import_onnx(models.export(name, size), ctx.weights)
     set_target(module, target)

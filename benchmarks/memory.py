@@ -98,7 +98,7 @@ RIVALS = {
 
 
 def compile_for(path: Path, target: Target) -> tuple[MemoryReport, float]:
-    """The memory of a network and the seconds that planning it took."""
+    """Return the memory of a network and the seconds that planning it took."""
     ctx = CloptContext()
     module = import_onnx(path, ctx.weights)
     set_target(module, target)
@@ -136,7 +136,7 @@ def measure(name: str, label: str, live: Console | None) -> Row:
 
 
 def live_set(report: MemoryReport, title: str) -> Table:
-    """The values that are live at the busiest command."""
+    """Return the values that are live at the busiest command."""
     table = Table("node", "type", "kind", "bytes", "offset", "first", "last", title=title)
     now = report.busiest or 0
     for row in report.rows:
@@ -151,7 +151,7 @@ HEADINGS = ("network", "target", "lower bound", "peak", "ratio", "pitch", "align
 
 
 def cells(row: Row) -> list[str]:
-    """A row in MB, ratios and seconds."""
+    """Return a row in MB, ratios and seconds."""
     ratio = row.peak / row.lower_bound if row.lower_bound else 1.0
     waste = (row.pitch, row.alignment, row.fragmentation, row.separate)
     return [
@@ -172,7 +172,7 @@ RIVAL_HEADINGS = ("network", "least", *(f"clopt, {t}" for t in TARGETS), "TVM, O
 
 
 def rival_cells(name: str, rows: list[Row]) -> list[str]:
-    """The memory of each engine: MB, and as a multiple of the least of the measured file."""
+    """Return the memory of each engine: MB, and as a multiple of the least of the measured file."""
     bound = rows[0].bound / MB
     by_target = {row.target: row.all / MB for row in rows}
     ours = [_times(by_target.get(target), bound) for target in TARGETS]
@@ -190,7 +190,7 @@ def _times(size: float | None, bound: float) -> str:
 
 
 def markdown(rows: list[Row]) -> str:
-    """The report."""
+    """Return the report."""
 
     def table(headings: tuple[str, ...], lines: list[list[str]]) -> list[str]:
         rule = ["---" if i < 1 else "---:" for i in range(len(headings))]

@@ -63,7 +63,7 @@ class Graph:
         self.kernels.append(([*before, *rest], writes))
 
     def _fusible(self, node: onnx.NodeProto, reads: list[str], uses: Counter[str]) -> int | None:
-        """The last kernel whose only result this elementwise node alone reads."""
+        """Return the last kernel whose only result this elementwise node alone reads."""
         if node.op_type not in FUSED:
             return None
         for i in reversed(range(len(self.kernels))):
@@ -76,13 +76,13 @@ class Graph:
         return None
 
     def root(self, name: str) -> str:
-        """The value whose memory this one has."""
+        """Return the value whose memory this one has."""
         while name in self.alias:
             name = self.alias[name]
         return name
 
     def lower_bound(self) -> int:
-        """The most bytes of intermediates that are live at one kernel."""
+        """Return the most bytes of intermediates that are live at one kernel."""
         first: dict[str, int] = {}
         last: dict[str, int] = {}
         ports = {self.root(name) for name in self.ports}

@@ -88,7 +88,7 @@ def _cut(part: Rectangle, rng: random.Random) -> list[Rectangle]:
 
 
 def read(path: Path) -> tuple[list[LiveTensor], int]:
-    """The tensors of a file in MiniMalloc's format, and the capacity in its name."""
+    """Return the tensors of a file in MiniMalloc's format, and the capacity in its name."""
     with path.open(newline="") as file:
         rows = list(csv.reader(file))[1:]
     tensors = [LiveTensor(int(size), int(start), int(end) - 1) for _, start, end, size in rows]

@@ -35,7 +35,7 @@ NAMES = (
 
 
 def model_path(name: str, size: int = 224, variant: str = "", folder: Path = CACHE) -> Path:
-    """The path of the exported network, which need not exist yet."""
+    """Return the path of the exported network, which need not exist yet."""
     suffix = f"_{variant}" if variant else ""
     return folder / f"{name}_{size}{suffix}.onnx"
 

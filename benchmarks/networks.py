@@ -266,7 +266,7 @@ def _initialise(module: nn.Module) -> None:
 
 
 def build(name: str, size: int = IMAGE_SIZE, seed: int = 0) -> nn.Module:
-    """The named network in eval mode, seeded, with outputs of order one."""
+    """Return the named network in eval mode, seeded, with outputs of order one."""
     torch.manual_seed(seed)
     network = NETWORKS[name]
     model = network.build(size)

@@ -72,7 +72,7 @@ class Worker:
             self.process = None
 
     def run(self, path: Path, timeout: float) -> tuple[str, str, float]:
-        """The status, message and seconds of one case."""
+        """Return the status, message and seconds of one case."""
         if self.process is None or self.served >= CASES_PER_WORKER:
             self.stop()
             self._start()
@@ -133,7 +133,7 @@ def run_cases(paths: list[Path], args: argparse.Namespace) -> dict[str, Result]:
 
 
 def by_operator(results: dict[str, Result]) -> dict[str, Counter[str]]:
-    """Counts of each status for each operator."""
+    """Count each status of each operator."""
     table: defaultdict[str, Counter[str]] = defaultdict(Counter)
     for result in results.values():
         table[result["operator"]][result["status"]] += 1
@@ -141,7 +141,7 @@ def by_operator(results: dict[str, Result]) -> dict[str, Counter[str]]:
 
 
 def markdown(results: dict[str, Result], title: str) -> str:
-    """The report: totals, the table by operator, and every case that is not refused or passed."""
+    """Return the report: totals, a table by operator, and each case neither refused nor passed."""
     totals = Counter(result["status"] for result in results.values())
     used = [s for s in STATUSES if totals[s] or s in ("wrong", "crash", "hang")]
     lines = [f"# {title}", "", measured(), "", "| | " + " | ".join(used) + " | all |"]
@@ -164,7 +164,7 @@ def markdown(results: dict[str, Result], title: str) -> str:
 
 
 def as_json(results: dict[str, Result]) -> str:
-    """The text for `--baseline`: a line for each case, without times and messages."""
+    """Return the text for `--baseline`: a line for each case, without times and messages."""
     kept = ("operator", "status")
     lines = [
         f"{json.dumps(name)}: {json.dumps({key: result[key] for key in kept})}"

@@ -36,7 +36,7 @@ def processor() -> str:
 
 
 def commit() -> str:
-    """The current commit, with `-dirty` if code in the working tree differs from it."""
+    """Return the current commit, with `-dirty` if code in the working tree differs from it."""
 
     def git(*words: str) -> str:
         command = ["git", "-C", str(ROOT), *words]

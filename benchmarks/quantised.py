@@ -41,7 +41,7 @@ Row = dict[str, float]
 
 
 def quantised_path(path: Path, per_channel: bool, folder: Path) -> Path:
-    """The file of a network's QDQ form, which is made unless it exists."""
+    """Return the file of a network's QDQ form, which is made unless it exists."""
     form = "channels" if per_channel else "tensors"
     result = folder / f"{path.stem}_{form}.onnx"
     if not result.exists():
@@ -52,7 +52,7 @@ def quantised_path(path: Path, per_channel: bool, folder: Path) -> Path:
 
 
 def steps_off(found: Sequence[np.ndarray], expected: Sequence[np.ndarray], step: float) -> float:
-    """The largest difference of the first outputs, in steps."""
+    """Return the largest difference of the first outputs, in steps."""
     return float(np.abs(found[0].astype("f8") - expected[0].astype("f8")).max() / step)
 
 
@@ -90,7 +90,7 @@ def measure(path: Path, quantised: Path, device: str, rounds: int) -> dict[str, 
 
 
 def steps_alone(quantised: Path, device: str) -> int:
-    """The most steps by which a piece is off that gets onnxruntime's inputs."""
+    """Return the most steps by which a piece is off that gets onnxruntime's inputs."""
     model = quantised.read_bytes()
     parts = pieces(model)
     names = [name for part in parts for name in (*part.inputs, part.output)]
@@ -107,12 +107,12 @@ def steps_alone(quantised: Path, device: str) -> int:
 
 
 def cells(label: str, row: Row) -> list[str]:
-    """A line of the table."""
+    """Return a line of the table."""
     return [label, *(f"{row[key]:.2f}" if key in row else "" for key in HEADER[1:])]
 
 
 def markdown(results: dict[str, dict[str, Row]], rounds: int) -> str:
-    """The report."""
+    """Return the report."""
     lines = [
         "# Quantised networks, numpy in to numpy out",
         "",

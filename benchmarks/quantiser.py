@@ -29,12 +29,12 @@ class _Reader(CalibrationDataReader):
         self._rest = iter(samples)
 
     def get_next(self) -> Arrays | None:  # type: ignore[override]
-        """The next sample; None after the last."""
+        """Return the next sample; None after the last."""
         return next(self._rest, None)
 
 
 def quantise(model: onnx.ModelProto, samples: Sequence[Arrays], per_channel: bool) -> bytes:
-    """The model in QDQ form: activations uint8, weights int8 of one scale or one per channel."""
+    """Quantise to QDQ form: activations uint8, weights int8 with one scale or one per channel."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder, "quantised.onnx")
         quantize_static(
@@ -50,7 +50,7 @@ def quantise(model: onnx.ModelProto, samples: Sequence[Arrays], per_channel: boo
 
 
 def output_step(model: bytes) -> float:
-    """The scale of the last quantised value on the way to the model's first output."""
+    """Return the scale of the last quantised value on the way to the model's first output."""
     graph = onnx.load_from_string(model).graph
     makers = {name: node for node in graph.node for name in node.output}
     constants = {tensor.name: tensor for tensor in graph.initializer}
@@ -88,7 +88,7 @@ class Piece:
 
 
 def pieces(model: bytes) -> list[Piece]:
-    """A QDQ model in parts, each of which computes one quantised value."""
+    """Return a QDQ model in parts, each of which computes one quantised value."""
     graph = onnx.load_from_string(model).graph
     inferred = onnx.shape_inference.infer_shapes(onnx.load_from_string(model))
     makers = {name: node for node in graph.node for name in node.output}
@@ -115,7 +115,7 @@ def pieces(model: bytes) -> list[Piece]:
 
 
 def values_of(model: bytes, names: Sequence[str], inputs: Arrays) -> Arrays:
-    """The values of these names in a model, node by node in floats, by onnxruntime."""
+    """Return the values of these names in a model, node by node in floats, by onnxruntime."""
     parsed = onnx.shape_inference.infer_shapes(onnx.load_from_string(model))
     types = {value.name: value for value in parsed.graph.value_info}
     there = {value.name for value in parsed.graph.output} | inputs.keys()

@@ -35,7 +35,7 @@ Sample = tuple[float, float, float]
 
 
 def in_c(model: clopt.CompiledModel, device: str, rounds: int) -> dict[str, list[Sample]]:
-    """Samples without and with replay."""
+    """Take samples without and with replay."""
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name) / "net"
         model.save_c(folder, "net")
@@ -60,7 +60,7 @@ def in_c(model: clopt.CompiledModel, device: str, rounds: int) -> dict[str, list
 
 
 def in_python(model: clopt.CompiledModel, rounds: int) -> Iterator[Sample]:
-    """Samples of the Python runtime on a queue and buffers of ours."""
+    """Take samples of the Python runtime on a queue and buffers of ours."""
     context = model.executable.context
     queue = cl.CommandQueue(context)
     ports = [*model.inputs, *model.outputs]
@@ -80,7 +80,7 @@ def in_python(model: clopt.CompiledModel, rounds: int) -> Iterator[Sample]:
 
 
 def rows(label: str, path: Path, device: str, rounds: int) -> list[list[str]]:
-    """A network on a device: a row for each way to run it."""
+    """Return a network on a device: a row for each way to run it."""
     model = clopt.compile(path, dims={"batch": 1} if path == DIGITS else None, device=device)
     launches = sum(isinstance(op, EnqueueKernelOp) for op in model.module.walk())
     samples = in_c(model, device, rounds)
@@ -93,7 +93,7 @@ def rows(label: str, path: Path, device: str, rounds: int) -> list[list[str]]:
 
 
 def report(table: Sequence[Sequence[str]], note: str) -> str:
-    """The results as Markdown."""
+    """Return the results as Markdown."""
     lines = [HEADINGS, ["---"] * 2 + ["---:"] + ["---"] + ["---:"] * 3, *table]
     return f"""# Replay: launches recorded once, in C, and the Python runtime
 

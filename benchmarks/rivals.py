@@ -69,7 +69,7 @@ def tinygrad(path: Path, device: str) -> Prepared:
 
 
 def clopt(path: Path, device: str) -> Prepared:
-    """This compiler; the kernels are built after, and timed apart from, our own passes."""
+    """Run this compiler; kernels are built after our own passes and timed apart."""
     import clopt
     from clopt.backends.pyopencl_runtime import find_device, live_target
     from clopt.dialects.cl.ops import EnqueueKernelOp

@@ -26,7 +26,7 @@ ACTIVATIONS = ("Relu", "Clip")
 
 
 def rounded(path: Path, weights: bool = True, values: bool = True) -> onnx.ModelProto:
-    """The network with folded batch norms, weights and intermediates in half."""
+    """Return the network with folded batch norms, weights and intermediates in half."""
     model = _folded(path)
     graph = model.graph
     for tensor in graph.initializer if weights else ():
@@ -41,7 +41,7 @@ def rounded(path: Path, weights: bool = True, values: bool = True) -> onnx.Model
 
 
 def error(path: Path, weights: bool = True, values: bool = True) -> float:
-    """The error of `rounded`."""
+    """Return the error of `rounded`."""
     inputs = models.sample_inputs(path)
     expected = onnxruntime.InferenceSession(str(path)).run(None, inputs)
     options = onnxruntime.SessionOptions()
@@ -65,7 +65,7 @@ def _folded(path: Path) -> onnx.ModelProto:
 
 
 def _with_casts(graph: onnx.GraphProto) -> Iterator[NodeProto]:
-    """The nodes, with each value but the outputs rounded by its producer."""
+    """Return the nodes, with each value but the outputs rounded by its producer."""
     constants = {tensor.name for tensor in graph.initializer}
     floats = {v.name for v in graph.input if v.type.tensor_type.elem_type == TensorProto.FLOAT}
     kept = {value.name for value in graph.output} | constants

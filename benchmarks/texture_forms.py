@@ -82,7 +82,7 @@ class Convolution:
         return (h // self.strides[0]) * (w // self.strides[1]) * int(np.prod(self.weights))
 
     def model(self) -> onnx.ModelProto:
-        """The convolution with a bias and a rectifier, and a pool that reads the result."""
+        """Return the convolution with a bias and a rectifier, and a pool that reads the result."""
         rng = np.random.default_rng(0)
         fan = int(np.prod(self.weights[1:]))
         w = (rng.standard_normal(self.weights) * fan**-0.5).astype(np.float32)
@@ -128,7 +128,7 @@ class Row:
 
 
 def convolutions(module: ModuleOp) -> Iterator[tuple[Convolution, str]]:
-    """The convolutions of a fused module, each with the form of its result."""
+    """Return the convolutions of a fused module, each with the form of its result."""
     for op in module.walk():
         if not isinstance(op, nn.ConvOp):
             continue
@@ -180,7 +180,7 @@ def listed(networks: list[str], target: Target) -> list[tuple[str, list[Any], st
 
 
 def launches(compiled: clopt.CompiledModel) -> list:
-    """The launches of the convolution, without packing before it and the pool behind it."""
+    """Return the launches of the convolution, without packing before it and the pool behind it."""
     return [
         launch
         for launch in compiled.executable.launches

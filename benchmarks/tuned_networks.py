@@ -90,13 +90,13 @@ def turns(before: CompiledModel, after: CompiledModel, path: Path, rounds: int) 
 
 
 def changed(before: CompiledModel, after: CompiledModel) -> int:
-    """The kernels of the second form that the first one has not."""
+    """Return the kernels of the second form that the first one has not."""
     texts = [model.source.split("__kernel") for model in (before, after)]
     return len(set(texts[1]) - set(texts[0]))
 
 
 def trials_in(database: Path) -> int:
-    """The plans with a record."""
+    """Return the plans with a record."""
     return len(TuningDatabase.read(database).records) if database.exists() else 0
 
 
@@ -125,7 +125,7 @@ def measure(path: Path, args: argparse.Namespace) -> Row:
 
 
 def markdown(rows: dict[str, Row], origin: str, rounds: int) -> str:
-    """The report."""
+    """Return the report."""
     text = HEAD.format(origin=origin, rounds=rounds)
     for name, row in rows.items():
         cells = (

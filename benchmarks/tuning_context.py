@@ -58,7 +58,7 @@ def kernels_of(model: CompiledModel) -> list[str]:
 
 
 def in_network(model: CompiledModel, inputs: dict[str, np.ndarray]) -> dict[str, float]:
-    """The microseconds of all launches of each kernel in an inference."""
+    """Return the microseconds of all launches of each kernel in an inference."""
     found: defaultdict[str, list[float]] = defaultdict(list)
     names = kernels_of(model)
     for run in model.executable.profile(inputs, RUNS):
@@ -78,7 +78,7 @@ class Alone:
         self._turns = Turns()
 
     def time(self, task: Task) -> float | None:
-        """The microseconds of all launches of a kernel in an inference, one after the other."""
+        """Return the microseconds of all launches of a kernel in an inference."""
         plan = PlanSpace(Programs(task).kernel, task.target).default.plan
         with self._turns.beside_others():
             result = self._instrument.measure(Trial(task, plan), self._turns)
@@ -88,7 +88,7 @@ class Alone:
 
 
 def line(name: str, model: Model, device: str, rounds: int, verbose: bool) -> str:
-    """The row of a network."""
+    """Return the row of a network."""
     compiled, alone = model.compiled(OFF), Alone(device)
     inputs = models.sample_inputs(model.path)
     inside: defaultdict[str, list[float]] = defaultdict(list)

@@ -26,7 +26,7 @@ PLAN = (
 
 
 def made(number: int) -> Record:
-    """A record of a plan of one of some kernels."""
+    """Return a record of a plan of one of some kernels."""
     return Record(
         kernel=f"{number % KERNELS:016x}",
         target=TARGET.name,

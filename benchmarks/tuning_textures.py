@@ -58,7 +58,7 @@ class Nothing:
 def searched(
     tasks: Sequence[Task], instrument: OpenCLInstrument, seconds: float, workers: int
 ) -> tuple[dict[str, Outcome], int]:
-    """What a search finds for each kernel, and the plans that it tried."""
+    """Return what a search finds for each kernel, and the plans that it tried."""
     machines = LocalMachines(instrument, workers)
     try:
         session = Session(tasks, machines, Nothing(), Budget(seconds=seconds))
@@ -74,7 +74,7 @@ class Timer:
         self._instrument, self._turns = OpenCLInstrument(device), Turns()
 
     def times(self, task: Task, plans: Sequence[tir.Plan]) -> list[float]:
-        """The microseconds of all launches in an inference, for each plan."""
+        """Return the microseconds of all launches in an inference, for each plan."""
         found: dict[str, list[float]] = {}
         for _ in range(ROUNDS):
             for plan in {str(plan): plan for plan in plans}.values():
@@ -88,7 +88,7 @@ class Timer:
 
 
 def line(name: str, model: Model, args: argparse.Namespace) -> str:
-    """The row of a network."""
+    """Return the row of a network."""
     tasks = [task for task in model.tasks() if "#tir.scope<texture" in task.program]
     instruments = OpenCLInstrument(args.device), BufferInstrument(args.device)
     (images, tried), (buffers, _) = (

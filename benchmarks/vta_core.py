@@ -187,7 +187,7 @@ class Convolution:
         return self.blocks * SIZE**2
 
     def of_core(self, core: int) -> list[Instruction]:
-        """The stream with results of its own."""
+        """Return the stream with results of its own."""
         skip = core * self.outputs
         return [
             replace(one, dram_base=one.dram_base + skip) if isinstance(one, Store) else one
@@ -195,7 +195,7 @@ class Convolution:
         ]
 
     def expected(self, inp: np.ndarray, wgt: np.ndarray) -> np.ndarray:
-        """The result: [channel block][y][x][batch][channel], of the memories' elements."""
+        """Return the result: [channel block][y][x][batch][channel], of the memories' elements."""
         blocks, config = self.blocks, self.config
         image = inp.reshape(blocks, SIZE, SIZE, config.batch, config.block_in)
         image = np.pad(image, [(0, 0), (1, 1), (1, 1), (0, 0), (0, 0)]).astype(np.float64)

@@ -41,24 +41,24 @@ class Builder:
     block: Block = field(default_factory=Block)
 
     def input(self, *shape: int) -> SSAValue:
-        """An argument."""
+        """Return an argument."""
         return self.block.insert_arg(TensorType(i8, shape), len(self.block.args))
 
     def zeros(self, *shape: int, dtype: type = np.int8) -> SSAValue:
-        """A constant."""
+        """Return a constant."""
         op = nn.ConstantOp.from_array(np.zeros(shape, dtype), self.context.weights)
         self.block.add_op(op)
         return op.result
 
     def add(self, layer: LayerOp) -> SSAValue:
-        """A layer."""
+        """Return a layer."""
         self.block.add_op(layer)
         return layer.result
 
     def conv(
         self, x: SSAValue, outputs: int, kernel: int, stride: int, *, groups: int = 1, low: int = 0
     ) -> SSAValue:
-        """A convolution whose padding keeps the size, with a bias."""
+        """Return a convolution whose padding keeps the size, with a bias."""
         inputs = vta.layers.shape_of(x)[1]
         weight = self.zeros(outputs, inputs // groups, kernel, kernel)
         bias = self.zeros(outputs, dtype=np.int32)
@@ -68,7 +68,7 @@ class Builder:
         )
 
     def stream(self, result: SSAValue, threads: int) -> StreamOp:
-        """The compiled stream."""
+        """Return the compiled stream."""
         self.block.add_op(ReturnOp([result]))
         module = ModuleOp([GraphOp("g", BLOCK_16, Region(self.block))])
         for each in (
@@ -86,17 +86,17 @@ class Builder:
 def conv(
     size: int, inputs: int, outputs: int, kernel: int, stride: int, groups: int = 1
 ) -> Callable[[Builder], SSAValue]:
-    """A convolution alone."""
+    """Return a convolution alone."""
     return lambda b: b.conv(b.input(1, inputs, size, size), outputs, kernel, stride, groups=groups)
 
 
 def dense(rows: int, inputs: int, outputs: int) -> Callable[[Builder], SSAValue]:
-    """A dense layer alone."""
+    """Return a dense layer alone."""
     return lambda b: b.add(vta.DenseOp(b.input(rows, inputs), b.zeros(outputs, inputs), shift=8))
 
 
 def transposed(size: int, inputs: int, outputs: int) -> Callable[[Builder], SSAValue]:
-    """A transposed convolution of 4 x 4 with stride 2 alone."""
+    """Return a transposed convolution of 4 x 4 with stride 2 alone."""
     return lambda b: b.add(
         vta.ConvTransposeOp(
             b.input(1, inputs, size, size), b.zeros(inputs, outputs, 4, 4), strides=(2, 2),
@@ -106,7 +106,7 @@ def transposed(size: int, inputs: int, outputs: int) -> Callable[[Builder], SSAV
 
 
 def resnet_18(b: Builder) -> SSAValue:
-    """What is between the first pooling and the last."""
+    """Return what is between the first pooling and the last."""
     x = b.input(1, 64, 56, 56)
     for stage, channels in enumerate((64, 128, 256, 512)):
         for block in range(2):
@@ -171,7 +171,7 @@ def measure(build: Callable[[Builder], SSAValue], threads: int) -> tuple[int, fl
 
 
 def line(name: str, build: Callable[[Builder], SSAValue]) -> str:
-    """The row of a layer."""
+    """Return the row of a layer."""
     tiles, one, _ = measure(build, 1)
     _, two, instructions = measure(build, 2)
     cells: Sequence[str] = (

@@ -74,14 +74,14 @@ class Network:
         return onnx.load(self.path, load_external_data=False).graph.input[0].name
 
     def compile(self, device: str, quantize: str | None, vta: str) -> clopt.CompiledModel:
-        """The model in one form."""
+        """Return the model in one form."""
         make = partial(clopt.compile, self.path, dims=self.dims, device=device, vta=vta)
         if quantize is None:
             return make()
         return make(quantize=clopt.Quantization(quantize, {self.name: self.samples}))
 
     def run(self, model: clopt.CompiledModel) -> tuple[np.ndarray, float]:
-        """The results of all inputs, and the least time of an inference in seconds."""
+        """Return the results of all inputs, and the least time of an inference in seconds."""
         parts = np.split(self.inputs, len(self.inputs) // self.batch)
         results = np.concatenate([model.run([part])[0] for part in parts])
         times: list[float] = []
@@ -93,7 +93,7 @@ class Network:
 
 
 def networks(folder: Path) -> dict[str, Network]:
-    """The rows of the table."""
+    """Return the rows of the table."""
     with np.load(DIGITS / "held_out.npz") as data:
         images = data["images"][:, None].astype(np.float32) / 16
     noise = np.random.default_rng(0).standard_normal((24, 3, 224, 224)).astype(np.float32)
@@ -119,7 +119,7 @@ def multiply_adds(module: ModuleOp) -> int:
 
 
 def share_of(network: Network, compiled: clopt.CompiledModel) -> float:
-    """The share of a network's multiply-adds that VTA computes."""
+    """Return the share of a network's multiply-adds that VTA computes."""
     context = CloptContext()
     module = import_onnx(network.path, context.weights, network.dims)
     set_target(module, target_of(compiled.module))
@@ -131,7 +131,7 @@ def share_of(network: Network, compiled: clopt.CompiledModel) -> float:
 
 
 def line(name: str, network: Network, device: str) -> str:
-    """The row of a network."""
+    """Return the row of a network."""
     forms = ((None, "off"), ("int8", "off"), ("int8", "prefer"))
     compiled = [network.compile(device, *form) for form in forms]
     (exact, seconds), (ours, of_kernels), (theirs, on_vta) = map(network.run, compiled)

@@ -42,7 +42,7 @@ def _exact(x: np.ndarray, w: np.ndarray) -> np.ndarray:
 
 
 def error(channels: int, form: str, device: str, seeds: int) -> float:
-    """The largest error of a form over all seeds, shapes and data."""
+    """Return the largest error of a form over all seeds, shapes and data."""
     winograd.TILES = dict.fromkeys(winograd.TILES, FORMS[form])
     errors: list[float] = []
     for outputs, size in SHAPES:

@@ -59,7 +59,7 @@ RIVALS = {
 
 
 def read(name: str) -> Any:
-    """The content of a result file."""
+    """Return the content of a result file."""
     return json.loads((RESULTS / f"{name}.json").read_text(encoding="utf-8"))
 
 
@@ -69,7 +69,7 @@ def megabytes(size: float) -> str:
 
 
 def power(error: float) -> str:
-    """An error as `1.5e-2`."""
+    """Return an error as `1.5e-2`."""
     mantissa, exponent = f"{error:.1e}".split("e")
     return f"{mantissa}e{int(exponent)}"
 
@@ -93,7 +93,7 @@ def conformance() -> dict[str, str]:
 
 
 def compare() -> dict[str, str]:
-    """Compares the networks with their rivals."""
+    """Compare the networks with their rivals."""
     errors = [
         row["error"]
         for rows in read("compare").values()
@@ -109,7 +109,7 @@ def compare() -> dict[str, str]:
 
 
 def compare_table() -> str:
-    """The time of each network, and how many times as long each rival takes as onnxruntime."""
+    """Return each network's time, and each rival's time relative to onnxruntime."""
     lines = [
         "| network | onnxruntime, ms | clopt on PoCL | clopt on Intel's | OpenVINO | IREE "
         "| tinygrad on PoCL |",
@@ -154,7 +154,7 @@ def batch8_table() -> str:
 
 
 def winograd_errors_table() -> str:
-    """The error of each form of a 3x3 convolution by its channels."""
+    """Return the error of each form of a 3x3 convolution by its channels."""
     rows = read("winograd_errors")
     head = ["channels", *next(iter(rows.values()))]
     cells = [head, ["---:"] * len(head)]
@@ -163,7 +163,7 @@ def winograd_errors_table() -> str:
 
 
 def winograd_errors() -> dict[str, str]:
-    """The largest error of the default form of a 3x3 convolution, and of the direct form."""
+    """Return the largest error of the default form of a 3x3 convolution, and of the direct form."""
     rows = read("winograd_errors").values()
     return {
         "default": power(max(row["F(4,3)"] for row in rows)),
@@ -257,7 +257,7 @@ def figures() -> dict[str, str]:
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """A page with its figures and tables renewed."""
+    """Return a page with its figures and tables renewed."""
     text = FIGURE.sub(lambda match: values[match["name"]] + match["comment"], text)
     return TABLE.sub(
         lambda match: f"{match['head']}{TABLES[match['name']]()}\n{match['end']}", text

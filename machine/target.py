@@ -67,8 +67,10 @@ class Target:
 
     @property
     def lanes(self) -> int:
-        """Elements of a block of a packed axis: a texel's, or a vector's of a CPU; 0 where values
-        between kernels stay plain."""
+        """Elements of a block of a packed axis: a texel's, or those of a CPU's vector.
+
+        0 where values between kernels stay plain.
+        """
         if self.uses_textures:
             return TEXEL
         width = self.machine.vector_width

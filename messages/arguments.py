@@ -17,7 +17,7 @@ def check_type(name: str, value: object, types: tuple[type, ...], wanted: str) -
 
 
 def type_name(value: object) -> str:
-    """The type of a value as its user knows it: `numpy.ndarray`, `int`."""
+    """Return the type of a value as its user knows it: `numpy.ndarray`, `int`."""
     kind = type(value)
     return (
         kind.__qualname__
@@ -27,7 +27,7 @@ def type_name(value: object) -> str:
 
 
 def checked_dims(dims: object) -> Mapping[str, int] | None:
-    """The argument `dims`, with sizes of any integer type as `int`."""
+    """Return the argument `dims`, with sizes of any integer type as `int`."""
     if dims is None:
         return None
     wanted = 'dims is a mapping of names to sizes, for example {"batch": 1}'

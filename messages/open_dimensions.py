@@ -37,7 +37,7 @@ class OpenDimensionsError(CloptError):
         super().__init__(f"{_listed(dimensions)} not fixed; bind with dims={{{bindings}}}.")
 
     def for_options(self) -> str:
-        """The sentence for a command line."""
+        """Return the sentence for a command line."""
         words = [
             f"--dim {quote(f'{name}={size}')}" for name, size in _sizes(self.dimensions).items()
         ]
@@ -50,13 +50,13 @@ def for_options(error: CloptError) -> str:
 
 
 def _sizes(dimensions: Sequence[OpenDimension]) -> dict[str, str]:
-    """A value to write for each name: 1 for a batch, dots for anything else."""
+    """Return a value to write for each name: 1 for a batch, dots for anything else."""
     inner = {dimension.name for dimension in dimensions if dimension.axis > 0}
     return {d.name: _OPEN if d.name in inner else _USUAL_BATCH for d in dimensions}
 
 
 def _listed(dimensions: Sequence[OpenDimension]) -> str:
-    """`the dimensions batch (axis 0 of 'a' and 'b'), s (axis 1 of 'a') are`."""
+    """Return `the dimensions batch (axis 0 of 'a' and 'b'), s (axis 1 of 'a') are`."""
     places: dict[str, dict[int, list[str]]] = {}
     for name, source, axis in dimensions:
         places.setdefault(name, {}).setdefault(axis, []).append(f"'{printable(source)}'")

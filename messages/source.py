@@ -59,7 +59,7 @@ class SourceError(CloptError):
             self.add_note(source.excerpt(position))
 
     def during(self, stage: str) -> SourceError:
-        """The same complaint, after the name of a pass."""
+        """Return the same complaint, after the name of a pass."""
         return SourceError(self.source, self.position, f"{stage}: {self.sentence}")
 
 
@@ -76,7 +76,7 @@ class Source(NamedTuple):
         return self.text.count("\n", 0, position) + 1 + self.line_offset, column
 
     def excerpt(self, position: int) -> str:
-        """The line around a position, and another with a caret below it."""
+        """Return the line around a position, and another with a caret below it."""
         begin = self.text.rfind("\n", 0, position) + 1
         line, caret = self.text[begin:].split("\n", 1)[0], position - begin
         # A line may hold a whole constant: the part around the caret must do.
@@ -124,7 +124,7 @@ class _PositionParser(Parser):
         return op
 
     def position(self, error: ParseError) -> int:
-        """The position of the mistake, also where xDSL notices it only later in the text."""
+        """Return the position of the mistake, also where xDSL notices it only later in the text."""
         if error.msg.startswith("Operation "):  # is not registered
             return self.last_start
         if error.msg.startswith("values used but not defined"):
@@ -171,7 +171,7 @@ class SourceModule:
             raise self.locate(error) from error
 
     def locate(self, error: Exception) -> SourceError:
-        """The same complaint with the place of the operation it is about, when that is known.
+        """Return the same complaint with the place of its operation, when that is known.
 
         A pass that fails may leave other operations broken, too; its complaint is not about these.
         """
@@ -198,14 +198,14 @@ class SourceModule:
 
 
 def _with_hint(message: str) -> str:
-    """A complaint, with the reason where the text was printed without a constant."""
+    """Return a complaint, with the reason where the text was printed without a constant."""
     if ELIDED not in message or message.endswith(_LEFT_OUT):
         return message
     return f"{message}{_LEFT_OUT}"
 
 
 def _complaint(error: Exception) -> str:
-    """The sentence about an operation that made the parser raise `error`."""
+    """Return the sentence about an operation that made the parser raise `error`."""
     match error:
         case DiagnosticException() | NotImplementedError():
             return str(error)

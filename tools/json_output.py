@@ -10,7 +10,7 @@ from .console import Option
 
 
 def json_option(what: str) -> Option:
-    """The row of argparse of a tool that prints `what` as JSON."""
+    """Return the arguments of argparse for a tool that prints `what` as JSON."""
     return ("--json",), {"action": "store_true", "help": f"print {what} as JSON, for programs"}
 
 

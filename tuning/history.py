@@ -164,7 +164,7 @@ class History:
 
 
 def histories(records: Iterable[Record]) -> list[History]:
-    """The searches of a database, those with most trials first.
+    """Return the searches of a database, those with most trials first.
 
     The trials are in the order of the records. Plans of changed rules do not count, and fusions are
     no trials.

@@ -24,10 +24,10 @@ _LONGEST_STRING = 4095
 
 
 def string(text: str) -> str:
-    """Return an initialiser for a string: a literal, or an array of characters if it is too long.
+    r"""Return an initialiser for a string: a literal, or an array of characters if it is too long.
 
     Non-ASCII characters become octal escapes of their UTF-8 bytes. C strings end at a NUL, so a NUL
-    in `text` becomes the four characters `\\x00`.
+    in `text` becomes the four characters `\x00`.
     """
     data = text.replace("\0", "\\x00").encode(errors="backslashreplace")
     if len(data) <= _LONGEST_STRING:

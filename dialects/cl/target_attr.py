@@ -74,13 +74,13 @@ class TargetAttr(ParametrizedAttribute):
                 printer.print_attribute(self.facts)
 
     def abbreviated(self) -> TargetAttr:
-        """The attribute without the facts that its text may leave out."""
+        """Return the attribute without the facts that its text may leave out."""
         usual = TargetAttr.from_target(named_target(self.target_name.data)).facts.data
         facts = {key: fact for key, fact in self.facts.data.items() if usual.get(key) != fact}
         return TargetAttr(self.target_name, DictionaryAttr(facts))
 
     def to_target(self) -> Target:
-        """The target as a value."""
+        """Return the target as a value."""
         return _target(self)
 
     def verify(self) -> None:
@@ -92,7 +92,7 @@ class TargetAttr(ParametrizedAttribute):
 
 @lru_cache(maxsize=64)
 def _target(attribute: TargetAttr) -> Target:
-    """The target of `attribute`, cached since many passes of one compilation ask."""
+    """Return the target of `attribute`, cached since many passes of one compilation ask."""
     facts = {name: _from_attribute(fact) for name, fact in attribute.facts.data.items()}
     return _changed(Target(attribute.target_name.data), facts)
 
@@ -134,7 +134,7 @@ def _from_attribute(attribute: Attribute) -> Fact:
 
 
 def target_of(module: ModuleOp) -> Target:
-    """The target `module` is compiled for; the generic CPU when none was set."""
+    """Return the target `module` is compiled for; the generic CPU when none was set."""
     attribute = module.attributes.get(ATTRIBUTE_NAME)
     return attribute.to_target() if isinstance(attribute, TargetAttr) else Target()
 

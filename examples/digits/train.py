@@ -32,7 +32,7 @@ def network() -> nn.Sequential:
 
 
 def train(images: torch.Tensor, labels: torch.Tensor) -> nn.Sequential:
-    """The network after `EPOCHS` passes over the images."""
+    """Return the network after `EPOCHS` passes over the images."""
     model = network()
     optimizer = torch.optim.AdamW(model.parameters(), lr=3e-3)
     schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimizer, EPOCHS)

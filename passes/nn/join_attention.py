@@ -59,7 +59,7 @@ class _Attention:
 
     @staticmethod
     def of(softmax: nn.SoftmaxOp) -> _Attention | None:
-        """The attention around a softmax, if it is one."""
+        """Return the attention around a softmax, if it is one."""
         rank = len(nn.shape_of(softmax.x))
         weighted = _only_user(softmax.result)
         if (
@@ -135,8 +135,9 @@ def _only_user(value: SSAValue) -> Operation | None:
 
 
 def _chain(value: SSAValue, user: Operation) -> list[Operation] | None:
-    """The product of which a value is a function, then the functions, each read by the next alone
-    and the last by `user`; None where there is no such chain.
+    """Follow single-use elementwise operations from `value`, which `user` reads, back to a product.
+
+    Return [product, *operations], or None where there is no such chain.
     """
     op = value.owner
     if _only_user(value) is not user or not isinstance(op, Operation):
@@ -153,7 +154,7 @@ def _chain(value: SSAValue, user: Operation) -> list[Operation] | None:
 
 
 def _moves(value: SSAValue, rows: bool) -> list[Operation]:
-    """The operations that make a value, for one reader, of a part of another: from its slice on.
+    """Return the operations from `value` back to a slice, if each has one reader.
 
     With `rows`, elements that are neighbours in a row of the value are so in memory, too.
     """

@@ -55,7 +55,7 @@ class NNMarkImagesPass(ModulePass):
 
 
 def _parameters(function: func.FuncOp) -> Iterator[tuple[str, Attribute]]:
-    """The names and types of inputs, then of outputs."""
+    """Return the names and types of inputs, then of outputs."""
     type_ = function.function_type
     return zip(nn.parameter_names(function), (*type_.inputs, *type_.outputs), strict=True)
 

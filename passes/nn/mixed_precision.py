@@ -35,7 +35,7 @@ def is_single(value: SSAValue) -> bool:
 
 
 def misfit(values: Array) -> str | None:
-    """The reason why half cannot store an array, None if it can.
+    """Return why half cannot store an array, or None if it can.
 
     Small numbers may vanish among larger ones: they add nothing to a sum that is rounded to half.
     """
@@ -92,7 +92,7 @@ class _Rewriting:
         return reason is None
 
     def _numbers(self, op: nn.NNOp, floats: Sequence[SSAValue]) -> list[Array]:
-        """The constants of an operation that would become halves."""
+        """Return the constants of an operation that would become halves."""
         arrays = [nn.constant_value(value, self.weights) for value in floats]
         scalars = [_scalar(attr) for attr in op.properties.values()]
         numbers = [np.array(value) for value in scalars if value is not None]
@@ -126,7 +126,7 @@ class _Rewriting:
         Rewriter.replace_op(op, [new, *widenings], results)
 
     def _half(self, value: SSAValue, user: Operation) -> SSAValue:
-        """A value as half: the stored one, or one rounding that all users share."""
+        """Return a value as half: the stored one, or one rounding that all users share."""
         if value in self.halves:
             return self.halves[value]
         if value not in self.rounded:
@@ -156,7 +156,7 @@ def _is_returned(op: Operation) -> bool:
 
 
 def _scalar(attr: Attribute) -> float | None:
-    """The value of a property of type f32: a bound of a clip, the value of a pad."""
+    """Return the value of a property of type f32: a bound of a clip, the value of a pad."""
     if not isinstance(attr, FloatAttr):
         return None
     typed = cast("FloatAttr[AnyFloat]", attr)

@@ -58,5 +58,5 @@ class NetworkRecords:
 
 
 def digest(words: Iterable[str]) -> str:
-    """A number for a sequence of words."""
+    """Return a digest of a sequence of words."""
     return sha256("\n".join(words).encode()).hexdigest()[:16]

@@ -65,7 +65,7 @@ class _Quantizing:
         return sites
 
     def scale(self, value: SSAValue) -> float:
-        """The step of a value's int8 form."""
+        """Return the step of a value's int8 form."""
         return step_of(self.largest[self.plan.root(value)], self.shifts)
 
     def _quantize(self, value: SSAValue) -> SSAValue:
@@ -91,7 +91,7 @@ class _Quantizing:
         return back.result
 
     def _move(self, op: Operation) -> None:
-        """The same movement of int8."""
+        """Return the same movement of int8."""
         (value,) = op.results
         moved = type(op).create(
             operands=[self.integers[operand] for operand in op.operands],
@@ -131,13 +131,13 @@ class _Quantizing:
                 self._quantize_bias(*added, sums)
 
     def _step_of(self, value: SSAValue) -> float | None:
-        """The scale of a value that comes from int8."""
+        """Return the scale of a value that comes from int8."""
         owner = value.owner
         scale = nn.constant_value(owner.scale) if isinstance(owner, nn.DequantizeOp) else None
         return None if scale is None else float(scale)
 
     def _quantize_bias(self, op: Operation, at: int, scale: Array) -> None:
-        """A constant in steps of a product's sums, if 32 bits hold it."""
+        """Return a constant in steps of a product's sums, if 32 bits hold it."""
         array = self._array(op.operands[at])
         if array is None or np.broadcast_shapes(array.shape, scale.shape) != array.shape:
             return
@@ -146,7 +146,7 @@ class _Quantizing:
             op.operands[at] = self._constant(op, op.operands[at], steps, scale)
 
     def _constant(self, user: Operation, old: SSAValue, steps: Array, scale: Array) -> SSAValue:
-        """A constant of integers as floats; the old one goes when nothing reads it."""
+        """Return a constant of integers as floats; the old one goes when nothing reads it."""
         made = nn.ConstantOp.from_array(steps, self.weights, nn.hint_of(old))
         step = nn.ConstantOp.from_array(scale.astype(np.float32), self.weights)
         zero = nn.ConstantOp.from_array(np.zeros((), steps.dtype))
@@ -168,7 +168,7 @@ class _Quantizing:
 
 
 def _kept_axis(op: Operation, at: int) -> int | None:
-    """The axis of a weight along which each sum has its own scale; None where it has several."""
+    """Return the axis of a weight along which each sum has its own scale; None for several."""
     match op:
         case nn.ConvOp():
             return 0
@@ -183,7 +183,7 @@ def _kept_axis(op: Operation, at: int) -> int | None:
 
 
 def _added_constant(op: Operation) -> tuple[Operation, int] | None:
-    """The sum that alone reads a product, and the position of its constant."""
+    """Return the sum that alone reads a product, and the position of its constant."""
     uses = list(op.results[0].uses)
     if len(uses) != 1:
         return None
@@ -232,7 +232,7 @@ class NNQuantizePass(ModulePass):
         return sites
 
     def _largest(self, function: func.FuncOp, plan: QuantizationPlan) -> dict[SSAValue, float]:
-        """The greatest absolute value of the sites that share a scale, by their root."""
+        """Return the greatest absolute value of the sites that share a scale, by their root."""
         ranges = ranges_of(function)
         largest: dict[SSAValue, float] = {}
         for value, name in zip(plan.sites, site_names(function, plan), strict=True):

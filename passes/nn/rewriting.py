@@ -42,7 +42,7 @@ def in_kernel(op: Operation) -> bool:
 
 
 def splat_of(value: SSAValue) -> int | float | None:
-    """The value of an inline constant whose elements are all equal, else None."""
+    """Return the value of an inline constant whose elements are all equal, else None."""
     array = nn.constant_value(value)
     if array is None or not array.size:
         return None
@@ -57,7 +57,7 @@ def is_near(value: SSAValue, expected: float) -> bool:
 
 
 def factors(value: SSAValue, stop: SSAValue | None = None) -> Iterable[SSAValue]:
-    """The leaves of a tree of products; pow(x, 3) is three factors, `stop` is always a leaf."""
+    """Return the leaves of a tree of products; pow(x, 3) is three factors, `stop` a leaf."""
     owner = value.owner
     if value is not stop and isinstance(owner, nn.BinaryOp):
         exponent = splat_of(owner.b) if owner.kind.data is nn.BinaryKind.POW else None

@@ -8,7 +8,7 @@ from ...dialects import nn
 
 
 def role_of(op: Operation) -> nn.Role | None:
-    """The role of an operation; None for operations that never enter a kernel."""
+    """Return the role of an operation; None for operations that never enter a kernel."""
     return op.role() if isinstance(op, nn.NNOp) else None
 
 

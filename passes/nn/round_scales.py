@@ -50,7 +50,7 @@ class NNRoundScalesPass(ModulePass):
 
 
 def _groups(ops: list[Operation]) -> list[list[nn.QuantizeOp | nn.DequantizeOp]]:
-    """The conversions that share each set of integers that never leaves the network.
+    """Return the conversions that share each set of integers that never leaves the network.
 
     Integers stay together through what only moves them. A set with another maker or reader, or
     with several scales, is not among them.
@@ -86,7 +86,7 @@ def _groups(ops: list[Operation]) -> list[list[nn.QuantizeOp | nn.DequantizeOp]]
 
 
 def _scale(op: nn.QuantizeOp | nn.DequantizeOp) -> float | None:
-    """The scale of a conversion, if it is one known number."""
+    """Return the scale of a conversion, if it is one known number."""
     array = nn.constant_value(op.scale)
     return float(array.reshape(())) if array is not None and array.size == 1 else None
 

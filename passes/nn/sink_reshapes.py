@@ -14,7 +14,7 @@ from ...dialects import nn
 
 
 def regroup(shape: Sequence[int], old: Sequence[int], new: Sequence[int]) -> list[int] | None:
-    """The shape of an operand, broadcast against `old`, after `old` is reshaped to `new`.
+    """Return the shape of an operand, broadcast against `old`, after `old` is reshaped to `new`.
 
     None if no reshape of the operand is right, because the operand broadcasts some of the
     dimensions that the reshape merges or splits together.

@@ -26,7 +26,7 @@ _MULTIPLE = 4
 
 
 def pieces(values: Sequence[SSAValue]) -> Iterator[Sequence[SSAValue]]:
-    """Runs of operands that a kernel can take, nearly equal in length."""
+    """Return runs of operands that a kernel can take, nearly equal in length."""
     count = -(-len(values) // _PIECE)
     length = -(-len(values) // (count * _MULTIPLE)) * _MULTIPLE
     return (values[i : i + length] for i in range(0, len(values), length))

@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 def structure(
     inputs: Iterable[SSAValue], ops: Iterable[Operation]
 ) -> tuple[tuple[object, ...], dict[SSAValue, int]]:
-    """A key that is equal for rows of operations that differ in their values and names only.
+    """Return a key that is equal for rows of operations that differ in their values and names only.
 
     Values are numbered as they come: inputs, then what else is read, and results. The numbers are
     returned, too, so that a key can say more about one of them.

@@ -64,7 +64,7 @@ class NNToCLPass(ModulePass):
 
 
 def _program(function: func.FuncOp, module: ModuleContext) -> cl.ProgramOp:
-    """The queue program of a function whose body is constants, views and fused regions."""
+    """Return the queue program of a function whose body is constants, views and fused regions."""
     block = function.body.block
     outline_relayouts(function)
     _check_parameters(function, block.args, function.arg_attrs)

@@ -30,7 +30,7 @@ class NNToTIRPass(ModulePass):
 
 
 def lower_kernel(kernel: nn.KernelOp) -> tir.FuncOp:
-    """The naive loops of a kernel; CloptError for an operation without a lowering."""
+    """Return the naive loops of a kernel; CloptError for an operation without a lowering."""
     block = kernel.body.block
     lowering = KernelBuilder(kernel.sym_name.data, block.args, kernel.yielded, kernel.layouts)
     for op in block.ops:

@@ -30,8 +30,7 @@ class ConvolutionSite:
 
     @cached_property
     def digest(self) -> str:
-        """A number for what it computes, in which neither names nor the bias count: the key of its
-        records."""
+        """The key of its records: a digest of what it computes, without names and bias."""
         op, by = self.op, self.transforms
         types = (nn.plain_type(value.type) for value in (op.x, op.w, op.result))
         properties = sorted(
@@ -78,7 +77,7 @@ class TunedForms:
     target: cl.Target
 
     def choose(self, found: Sequence[ConvolutionSite]) -> FormChoice:
-        """The fastest forms of a network's convolutions, where a device has compared some.
+        """Return the fastest forms of a network's convolutions, where a device has compared some.
 
         Forms other than the model's must be faster by more than the noise of both. Where the
         network itself was no faster in them, those of the model stay.
@@ -98,12 +97,12 @@ class TunedForms:
 
 
 def form_text(tile: int | None) -> str:
-    """The form in words: `direct`, or `winograd 2` for F(2x2, 3x3)."""
+    """Return the form in words: `direct`, or `winograd 2` for F(2x2, 3x3)."""
     return _DIRECT if tile is None else f"{_WINOGRAD} {tile}"
 
 
 def convolutions(function: func.FuncOp, transforms: ConvByTransforms) -> list[ConvolutionSite]:
-    """The convolutions of a function whose form is a choice."""
+    """Return the convolutions of a function whose form is a choice."""
     return [
         ConvolutionSite(op, transforms)
         for op in function.body.block.ops
@@ -112,17 +111,17 @@ def convolutions(function: func.FuncOp, transforms: ConvByTransforms) -> list[Co
 
 
 def network_key(found: Sequence[ConvolutionSite]) -> str:
-    """A number for all these convolutions of a network."""
+    """Return a digest of these convolutions of a network."""
     return digest(("forms", *(each.digest for each in found)))
 
 
 def choice_key(found: Sequence[ConvolutionSite], forms: Mapping[ConvolutionSite, str]) -> str:
-    """A number for the forms of a network: those that are given, all others by the model."""
+    """Return a digest of a network's forms: those given, all others by the model."""
     return digest(forms.get(each, each.usual) for each in found)
 
 
 def _fastest(each: ConvolutionSite, known: NetworkRecords) -> str:
-    """The form with the shortest time, the model's within the noise."""
+    """Return the form with the shortest time, the model's within the noise."""
     usual = known.newest.get((each.digest, each.usual))
     if usual is None:
         return each.usual

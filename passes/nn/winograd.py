@@ -94,7 +94,7 @@ class ConvByTransforms(RewritePattern):
 
     @classmethod
     def on(cls, target: cl.Target, ctx: Context, op: Operation, mode: str = "") -> Self | None:
-        """The pattern for a module's `op` in a mode, by default the target's; None if none pays."""
+        """Return the pattern for a module's `op` in a mode (default: the target's), or None."""
         mode, lanes = mode or target.policy.winograd, 0 if target.uses_textures else target.lanes
         machine = target.machine
         is_gpu = target.device.device_type == "gpu"
@@ -146,7 +146,7 @@ class ConvByTransforms(RewritePattern):
         replace(rewriter, op, matrices, tiles, product, result, *self._bias(op, result))
 
     def allowed(self, op: nn.ConvOp) -> list[int]:
-        """The m of all F(m x m, 3 x 3) that may compute a convolution."""
+        """Return the m of all F(m x m, 3 x 3) that may compute a convolution."""
         if in_kernel(op) or nn.constant_of(op.w) is None or not self._is_eligible(op):
             return []
         # A map of one tile is all border: its transform has a term for each element, and Intel's
@@ -157,7 +157,7 @@ class ConvByTransforms(RewritePattern):
         return [m for m in found if self.costs.gain(op, m) > -inf]
 
     def usual(self, op: nn.ConvOp) -> int | None:
-        """The cheapest m of F(m x m, 3 x 3), None if the direct form is cheaper."""
+        """Return the cheapest m of F(m x m, 3 x 3), None if the direct form is cheaper."""
         best = max(self.allowed(op), key=lambda m: self.costs.gain(op, m), default=None)
         if best is None:
             return None
@@ -197,8 +197,9 @@ class ConvByTransforms(RewritePattern):
 
 
 def transformed_weights(w: Array, tile: int, *, outputs_first: bool = False) -> Array:
-    """`G g G^T` of every filter g of w [O, C, 3, 3]: [T * T, O, C], or [O, T * T, C], computed in
-    double.
+    """Return `G g G^T` of each filter g of w [O, C, 3, 3], computed in double.
+
+    The result is [T * T, O, C], or [O, T * T, C] with `outputs_first`.
     """
     g = np.array(TRANSFORMS[tile].weight, np.float64)
     matrix, (outputs, inputs) = np.kron(g, g), w.shape[:2]

@@ -58,13 +58,13 @@ class Costs:
     """Whether weights come from memory while others are multiplied."""
 
     def gain(self, op: nn.ConvOp, tile: int) -> float:
-        """What the transforms save, without the launches."""
+        """Return what the transforms save, without the launches."""
         between = ElementCounts.between(op, tile)
         transforms = self.transform * (between.operand + between.result)
         return self._total(ElementCounts.direct(op)) - self._total(between) - transforms
 
     def _total(self, sizes: ElementCounts) -> float:
-        """The products and reading their weights once."""
+        """Return the products and reading their weights once."""
         read = self.weight * sizes.weights
         return max(sizes.products, read) if self.overlaps else sizes.products + read
 

@@ -44,7 +44,7 @@ class TIRMarkInPlacePass(ModulePass):
 
 
 def in_place_pairs(func: tir.FuncOp) -> list[tuple[int, int]]:
-    """The pairs of an input and an output of a lowered kernel that may be the same bytes."""
+    """Return the pairs of an input and an output of a lowered kernel that may be the same bytes."""
     candidates = [
         (i, o)
         for o in func.output_indices
@@ -130,7 +130,7 @@ class _Meeting:
         return first.parent_op() is second.parent_op()
 
     def _solve(self) -> Mapping[Hashable, int] | None:
-        """The unknowns with only one value; None if load and store never meet."""
+        """Return the unknowns with only one value; None if load and store never meet."""
         equations = list(self._equations())
         while True:
             known = solve(equations)
@@ -146,8 +146,9 @@ class _Meeting:
     def _settled(
         self, equations: Sequence[Equation], known: Mapping[Hashable, int]
     ) -> Iterator[Hashable]:
-        """Further values that are equal in both iterations: quotients and remainders of equal
-        values, and values that these determine.
+        """Yield further values that are equal in both iterations.
+
+        These are quotients and remainders of equal values, and values that they determine.
         """
         keys = dict.fromkeys(term.key for equation in equations for term in equation.terms)
         atoms = [key for key in keys if isinstance(key, AffineExpr)]
@@ -199,7 +200,7 @@ class _Meeting:
         return Equation(apart)
 
     def _distance(self, atom: AffineExpr) -> LinearTerm:
-        """The difference of an atom between the store and the load."""
+        """Return the difference of an atom between the store and the load."""
         low, high = self.kernel.bounds(atom, self.write)
         least, greatest = self.kernel.bounds(atom, self.read)
         key = atom.position if isinstance(atom, AffineDimExpr) else atom
@@ -207,7 +208,7 @@ class _Meeting:
 
 
 def _connected(groups: Iterable[set[int]]) -> list[set[int]]:
-    """The groups, united where they have a member in common."""
+    """Return the groups, united where they have a member in common."""
     united: list[set[int]] = []
     for group in groups:
         apart = [other for other in united if not other & group]

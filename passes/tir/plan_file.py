@@ -93,18 +93,18 @@ class PlanFile:
         return cls(str(path), entries)
 
     def find(self, func: tir.FuncOp, target: cl.Target) -> Entry | None:
-        """The entry for a naive kernel on a target; None without one."""
+        """Return the entry for a naive kernel on a target; None without one."""
         found = self.entries.get(kernel_key(func), [])
         return next((entry for entry in reversed(found) if entry.holds_for(target)), None)
 
 
 def plan_text(entries: Iterable[Entry]) -> str:
-    """The text of a file with these entries."""
+    """Return the text of a file with these entries."""
     return f"{HEADER}\n{''.join(map(str, entries))}"
 
 
 def entry_of(func: tir.FuncOp, target: cl.Target) -> Entry:
-    """The entry that keeps a naive kernel's plan."""
+    """Return the entry that keeps a naive kernel's plan."""
     assert func.plan is not None
     if len(target.name.split()) != 1 or "," in target.name or target.name.startswith("#"):
         raise CloptError(
@@ -118,7 +118,7 @@ def entry_of(func: tir.FuncOp, target: cl.Target) -> Entry:
 
 
 def kernel_key(func: tir.FuncOp) -> str:
-    """A number for a naive kernel's content: all that it computes, but no name, comment or plan."""
+    """Return a digest of a naive kernel: all that it computes, but no name, comment or plan."""
     kernel = func.clone()
     kernel.plan = kernel.schedule = kernel.comment = kernel.roles = None
     for op in kernel.walk():
@@ -134,7 +134,7 @@ def kernel_key(func: tir.FuncOp) -> str:
 
 
 def _read_entry(ctx: Context, line: str, place: str) -> Entry:
-    """The entry of a line; the plan's rule exists, though its version may be another."""
+    """Return the entry of a line; the plan's rule exists, though its version may be another."""
     words = line.split(maxsplit=3)
     if len(words) < 4:
         raise CloptError(f"{place}: an entry is a kernel, a target, a time or -, and a plan.")
@@ -173,7 +173,7 @@ def _read_time(text: str, place: str) -> float | None:
 
 
 def plan_context() -> Context:
-    """A context that knows what stands in a plan."""
+    """Return a context that knows what stands in a plan."""
     ctx = Context()
     ctx.load_dialect(Builtin)
     ctx.load_dialect(tir.TIR)
@@ -181,7 +181,7 @@ def plan_context() -> Context:
 
 
 def read_plan(ctx: Context, text: str, place: str) -> tir.Plan:
-    """The plan of a text; CloptError, naming the place, for a text that is none."""
+    """Return the plan of a text; CloptError, naming the place, for a text that is none."""
     # In a dictionary, so that the parser refuses whatever follows the plan.
     source = Source(place, f"module attributes {{plan = {text}}} {{}}")
     try:

@@ -112,7 +112,7 @@ def _give_plans(func: tir.FuncOp, parts: Sequence[_KernelPart]) -> None:
 
 
 def _unique_hints(values: Iterable[SSAValue]) -> Iterator[str]:
-    """A name for each value: its hint, or its hint and a number."""
+    """Return a name for each value: its hint, or its hint and a number."""
     seen: set[str] = set()
     for value in values:
         name = free_name(value.name_hint or "parts", seen)
@@ -144,7 +144,7 @@ class _Nests:
         """The statements that write outputs."""
 
     def needed_by(self, roots: Sequence[Operation]) -> list[Operation]:
-        """Some statements and those whose results they need, except through global memory."""
+        """Return some statements and those whose results they need, except via global memory."""
         found, pending = set(roots), list(roots)
         while pending:
             for buffer in _read_in(pending.pop()) - self.cuts:

@@ -34,7 +34,7 @@ def straighten(func: tir.FuncOp) -> None:
 
 
 def _only_block(root: Operation) -> tir.BlockOp | None:
-    """The block of a nest of plain loops that each drive one variable; None for another nest."""
+    """Return the block of a nest of plain loops that drive one variable each, or None."""
     loops: list[tir.ForOp] = []
     while isinstance(root, tir.ForOp):
         if (
@@ -74,7 +74,7 @@ def _straighten(root: Operation, block: tir.BlockOp) -> None:
 
 
 def _order(block: tir.BlockOp) -> list[int]:
-    """The positions of the variables as a naive kernel has them."""
+    """Return the positions of the variables as a naive kernel has them."""
     spatial = [i for i, kind in enumerate(block.iter_kinds) if kind is tir.IterKind.Spatial]
     reduce = [i for i in range(len(block.iter_kinds)) if i not in spatial]
     spatial = _as_stored(block, spatial)

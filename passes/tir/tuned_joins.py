@@ -64,13 +64,13 @@ class Pair:
         return tuple(map(kernel_key, self.kernels))
 
     def records(self, database: TuningDatabase) -> list[Record]:
-        """What is known of the pair and of its kernels' plans."""
+        """Return what is known of the pair and of its kernels' plans."""
         target = self.model.target.name
         found = database.of_kernels((self.key, *self._keys), target)
         return [record for record in found if is_current(record)]
 
     def is_joined(self, source: RecordSource) -> bool | None:
-        """What the records of a device say; None where a time is missing."""
+        """Return what the records of a device say; None where a time is missing."""
         both = latest(record for record in source.records if record.kernel == self.key)
         if JOINED in both and APART in both:
             usual, other = (JOINED, APART) if self.pays else (APART, JOINED)
@@ -96,7 +96,7 @@ class Pair:
         return joined.most < launch + sum(record.least for record in times)
 
     def _best(self, kernel: tir.FuncOp, key: str, records: Iterable[Record]) -> Record | None:
-        """The fastest plan of a kernel that its rule allows."""
+        """Return the fastest plan of a kernel that its rule allows."""
         known = latest(record for record in records if record.kernel == key).values()
         timed = [record for record in known if record.microseconds is not None]
         for record in sorted(timed, key=lambda record: (record.microseconds, record.plan)):
@@ -175,7 +175,7 @@ class TunedJoins:
 
 
 def latest_of_kernels(records: Iterable[Record]) -> list[Record]:
-    """The newest record of each plan of each kernel."""
+    """Return the newest record of each plan of each kernel."""
     kernels: dict[str, list[Record]] = {}
     for record in records:
         kernels.setdefault(record.kernel, []).append(record)

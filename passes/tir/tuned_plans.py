@@ -42,7 +42,7 @@ class TunedPlans:
         return cls(database, named, device, target, list(database.remarks))
 
     def plan(self, func: tir.FuncOp, without: Container[str], default: tir.Plan) -> tir.Plan | None:
-        """The best plan for a kernel that is not of a rule in `without`; None for the default."""
+        """Return the best plan for a kernel by a rule not in `without`; None for the default."""
         is_known, choice = False, None
         if self.target.name in self.database.targets:  # else nobody needs the key
             key = kernel_key(func)

@@ -63,12 +63,12 @@ class TuningDatabase:
 
     @classmethod
     def shipped(cls, target: str) -> TuningDatabase:
-        """The database that clopt brings for a target, which may be empty."""
+        """Return the database that clopt brings for a target, which may be empty."""
         return _shipped(target)
 
     @classmethod
     def of_text(cls, text: str, name: str) -> TuningDatabase:
-        """The records of a text, which is called `name` in messages."""
+        """Return the records of a text, which is called `name` in messages."""
         *lines, last = text.split("\n")
         records = [
             read_record(line, f"{name}:{number}")
@@ -161,7 +161,7 @@ class TuningDatabase:
     def choice(
         self, kernel: str, target: cl.Target, device: DeviceDriver, default: str
     ) -> RankedPlans | None:
-        """The plans that are faster than a kernel's default by more than the noise of both.
+        """Return the plans that are faster than a kernel's default by more than the noise of both.
 
         None where no device has compared the default with other plans.
         """
@@ -190,7 +190,7 @@ class RecordGroup:
     latest: dict[str, Record]
 
     def faster_than(self, default: str, refused: set[str]) -> list[Record] | None:
-        """The plans that beat the default's record, the fastest first, without those refused.
+        """Return plans that beat the default's record, the fastest first, without refused ones.
 
         Without a record of this default, it is that of the one of the time. None where there is
         neither, or nothing to compare it with.
@@ -285,7 +285,7 @@ def whose(device: DeviceDriver, has_facts: bool) -> str:
 def _groups(
     records: Iterable[Record], target: cl.Target, device: DeviceDriver
 ) -> list[RecordGroup]:
-    """The records of current plans by device, driver and facts, the nearest group first."""
+    """Return the records of current plans by device, driver and facts, the nearest group first."""
     found = sources(filter(is_current, records), target, device)
     return [RecordGroup(each.device, each.has_facts, latest(each.records)) for each in found]
 

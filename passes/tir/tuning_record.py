@@ -159,12 +159,12 @@ _FACT_TYPES = frozenset((str, bool, int, float))
 
 
 def facts_that_count(target: cl.Target) -> tuple[tuple[str, Fact], ...]:
-    """The facts of a target for which a measurement holds."""
+    """Return the facts of a target for which a measurement holds."""
     return tuple((name, target.facts[name]) for name in sorted(COUNTING[target.device.device_type]))
 
 
 def read_record(line: str, place: str) -> Record:
-    """The record of a line; CloptError, naming the place, for a line that is none."""
+    """Return the record of a line; CloptError, naming the place, for a line that is none."""
     try:
         value: object = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -188,7 +188,7 @@ def read_record(line: str, place: str) -> Record:
 
 
 def _fault_of(values: Mapping[str, Any]) -> str:
-    """What is wrong with the fields of a record; empty where nothing is."""
+    """Return what is wrong with the fields of a record, or an empty text."""
     for name, value in values.items():
         kind = _KINDS.get(name)
         if kind is None:

@@ -103,7 +103,7 @@ class _Sum:
 
 
 def _ancestors(op: Operation) -> list[Operation]:
-    """The operation and those around it, innermost first."""
+    """Return the operation and those around it, innermost first."""
     found: list[Operation] = []
     around: Operation | None = op
     while around is not None:
@@ -113,7 +113,7 @@ def _ancestors(op: Operation) -> list[Operation]:
 
 
 def _sum_of(buffer: memref.AllocaOp) -> _Sum | None:
-    """The sum that a buffer accumulates, if its elements are f16."""
+    """Return the sum that a buffer accumulates, if its elements are f16."""
     type_ = buffer.memref.type
     users = [use.operation for use in buffer.memref.uses]
     stores = [user for user in users if isinstance(user, memref.StoreOp)]
@@ -164,7 +164,7 @@ def _widen(sum_: _Sum, lengths: _Lengths) -> None:
 
 
 def _variables(values: Sequence[SSAValue]) -> set[SSAValue]:
-    """The values from which indices are computed."""
+    """Return the values from which indices are computed."""
     found: set[SSAValue] = set()
     pending = list(values)
     while pending:
@@ -176,7 +176,7 @@ def _variables(values: Sequence[SSAValue]) -> set[SSAValue]:
 
 
 def _place(around: Sequence[bool], extents: Sequence[int], most: int) -> int | None:
-    """The outermost reduction loop whose iterations add at most `most` products, or the innermost.
+    """Return the outermost reduction loop with at most `most` products each, or the innermost.
 
     `around` marks the loops over accumulators or work-items; None if one is outermost.
     """
@@ -187,7 +187,7 @@ def _place(around: Sequence[bool], extents: Sequence[int], most: int) -> int | N
 
 
 def _chunk(size: int, most: int) -> int:
-    """The iterations of a loop that make one sum, a divisor of its extent."""
+    """Return the iterations of a loop that make one sum, a divisor of its extent."""
     return max(n for n in range(1, max(most, 1) + 1) if size % n == 0)
 
 
@@ -214,7 +214,7 @@ def _strip(loop: tir.ForOp, chunk: int) -> tir.ForOp:
 
 
 def _total(sum_: _Sum, element: Float16Type | Float32Type) -> SSAValue:
-    """The accumulator of the short sums, declared after theirs."""
+    """Return the accumulator of the short sums, declared after theirs."""
     type_ = sum_.buffer.memref.type
     alloca = memref.AllocaOp.get(
         element, shape=type_.get_shape(), layout=type_.layout, memory_space=type_.memory_space

@@ -34,7 +34,7 @@ def whole(size: int) -> Window:
 
 
 def window(expr: AffineExpr, extents: Sequence[int], fixed: AbstractSet[int]) -> Window:
-    """An interval, as small as we can prove, that holds `expr` while unfixed dimensions run."""
+    """Return the smallest interval we can prove to hold `expr` while unfixed dimensions run."""
     return _of_form(linear(expr, extents), extents, fixed)
 
 
@@ -71,7 +71,7 @@ def _of_atom(atom: AffineExpr, extents: Sequence[int], fixed: AbstractSet[int]) 
 
 
 def hull(windows: Iterable[Window], size: int) -> Window:
-    """An interval that holds all `windows` of a dimension of `size` elements."""
+    """Return an interval that holds all `windows` of a dimension of `size` elements."""
     low: Linear | None = None
     first = last = 0
     for item in windows:

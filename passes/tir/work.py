@@ -39,7 +39,7 @@ class KernelWork:
 
 
 def kernel_work(kernel: tir.FuncOp) -> KernelWork:
-    """The work of one launch, counted in the kernel's loops."""
+    """Return the work of one launch, counted in the kernel's loops."""
     count = _Count(dict.fromkeys(kernel.params, 0))
     count.block(kernel.body.block, 1)
     size = sum(_bytes(param.type, times) for param, times in count.accesses.items())

@@ -50,7 +50,7 @@ class GraphTensors:
 def assemble(
     name: str, config: Config, tensors: GraphTensors, listing: Listing, weights: Weights
 ) -> BinaryOp:
-    """The graph `@name`, whose arrays join `weights`.
+    """Return the graph `@name`, whose arrays join `weights`.
 
     Raises VTAStreamError for a field that has no room in its instruction.
     """

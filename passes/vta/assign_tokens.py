@@ -95,7 +95,7 @@ class _Assignment:
         _rewrite(self.block, self.pending)
 
     def _needed(self, op: TileOp, stage: Stage) -> _Clock:
-        """The last operation of each stage that has to be done before `op`."""
+        """Return the last operation of each stage that has to be done before `op`."""
         if isinstance(op, FinishOp):
             return [len(self.done[each]) - 1 for each in _STAGES]
         needed = [_NONE] * len(_STAGES)
@@ -120,7 +120,7 @@ class _Assignment:
                 self._pass(other, last, op, stage)
 
     def _relay(self, op: TileOp, far: Stage, last: int) -> int:
-        """The first operation of the compute stage behind one of a stage beyond it."""
+        """Return the first operation of the compute stage behind one of a stage beyond it."""
         number = _NUMBER[far]
         done = self.done[Stage.COMPUTE]
         relay = bisect_left(done, last, key=lambda each: each.clock[number])
@@ -132,7 +132,7 @@ class _Assignment:
         return relay
 
     def _pass(self, source: Stage, number: int, op: TileOp, target: Stage) -> None:
-        """A token from the operation `number` of one stage to `op` of another."""
+        """Return a token from the operation `number` of one stage to `op` of another."""
         done = self.done[source][number]
         clock = self.clocks[target]
         clock[:] = [max(pair) for pair in zip(clock, done.clock, strict=True)]

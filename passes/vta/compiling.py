@@ -26,7 +26,7 @@ PASSES: tuple[ModulePass, ...] = (
 
 
 def compile_graph(graph: GraphOp, weights: Weights) -> BinaryOp:
-    """The binary of a graph, under the same name; the graph is gone then. Arrays join `weights`.
+    """Replace a graph by its binary, under the same name. Arrays join `weights`.
 
     Raises CloptError for a layer that does not fit the scratchpads.
     """

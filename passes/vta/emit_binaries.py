@@ -44,7 +44,7 @@ class VTAEmitBinariesPass(ModulePass):
 
 
 def emit_binary(stream: StreamOp, weights: Weights) -> BinaryOp:
-    """The graph of a stream. Raises VTAStreamError for constants of another size."""
+    """Return the graph of a stream. Raises VTAStreamError for constants of another size."""
     file = stream_file(stream)
     buffers = [each for each in file.symbols if each.kind is DramKind.ACT]
     inputs, outputs = (_with_role(role, buffers) for role in ("input", "output"))
@@ -84,14 +84,14 @@ def emit_binary(stream: StreamOp, weights: Weights) -> BinaryOp:
 
 
 def _with_role(role: str, buffers: Iterable[Symbol]) -> list[Symbol]:
-    """The buffers of a role by their numbers."""
+    """Return the buffers of a role by their numbers."""
     found = ((match, each) for each in buffers if (match := _ROLE.fullmatch(each.name)))
     numbered = [(int(match[2]), each) for match, each in found if match[1] == role]
     return [each for _, each in sorted(numbered, key=lambda pair: pair[0])]
 
 
 def _joined(symbols: list[Symbol], shape: tuple[int, int], weights: Weights) -> Array | None:
-    """The constants of a kind, one behind the other."""
+    """Return the constants of a kind, one behind the other."""
     arrays = [weights.get(symbol.name) for symbol in symbols]
     for symbol, array in zip(symbols, arrays, strict=True):
         if array.shape != (symbol.elements, *shape):

@@ -56,7 +56,7 @@ class VTAEmitInstructionsPass(ModulePass):
 
 
 def emit_instructions(program: ProgramOp) -> StreamOp:
-    """The instructions of a program. Raises CloptError where micro-ops have no place."""
+    """Return the instructions of a program. Raises CloptError where micro-ops have no place."""
     if program.is_serial and len({op.stage for op in program.steps}) > 1:
         raise CloptError(
             f"The program @{program.sym_name.data} has several stages and no tokens: run "
@@ -118,7 +118,7 @@ class _UopTable:
 def _with_tokens(
     op: TileOp, instruction: Instruction
 ) -> tuple[list[Instruction], Instruction, list[Instruction]]:
-    """The instruction with its tokens, and the no-operations before and behind it."""
+    """Return the instruction with its tokens, and the no-operations before and behind it."""
     waits, signals = _turns(op.waited_queues), _turns(op.signalled_queues)
     own_waits = waits.pop() if waits and not isinstance(op, FinishOp) else ()
     own_signals = signals.pop(0) if signals else ()
@@ -131,7 +131,7 @@ def _with_tokens(
 
 
 def _turns(queues: Sequence[Queue]) -> list[list[Queue]]:
-    """The tokens of each instruction, if each takes the next one of every queue."""
+    """Return the tokens of each instruction, if each takes the next one of every queue."""
     turns: list[list[Queue]] = []
     taken: Counter[Queue] = Counter()
     for queue in queues:

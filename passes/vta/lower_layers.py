@@ -98,7 +98,7 @@ class _GraphLowering:
         self.emitter = Emitter(self.config, distance)
 
     def program(self) -> ProgramOp:
-        """The program of the graph."""
+        """Return the program of the graph."""
         tasks = tasks_of(self.graph)
         outputs = list(self.graph.outputs)
         for i, value in enumerate(self.graph.inputs):
@@ -206,7 +206,7 @@ class _GraphLowering:
         return array
 
     def _weight(self, layer: ConvolutionOp | DenseOp) -> Array:
-        """The packed weight."""
+        """Return the packed weight."""
         array = self._array(layer.weight)
         if isinstance(layer, DenseOp):
             return pack_weight(array.reshape(*array.shape[:2], -1, 1), self.config)
@@ -219,7 +219,7 @@ class _GraphLowering:
         return pack_weight(merge_groups(array, groups, merged), self.config)
 
     def _bias(self, layer: ConvolutionOp | DenseOp, channels: int) -> list[AddBias]:
-        """The bias with what rounds the sum; nothing if an immediate can do that."""
+        """Return the bias with what rounds the sum; nothing if an immediate can do that."""
         rounding = 1 << layer.shift - 1 if layer.shift else 0
         if layer.bias is None and rounding < 1 << 15:
             return []

@@ -80,7 +80,7 @@ class _Ring:
     _next: int = 0
 
     def place(self, uops: tuple[Uop, ...]) -> int:
-        """The place of a list that is not there yet."""
+        """Return the place of a list that is not there yet."""
         base = self._next if self._next + len(uops) <= self.depth else 0
         end = base + len(uops)
         self.bases = {

@@ -32,7 +32,7 @@ class Collector:
     """
 
     def __init__(self, module: ModuleOp) -> None:
-        """`module` is the network as imported."""
+        """Start from `module`, the network as imported."""
         self._nodes = tuple(map(_node, _operations(module)))
         self._pending: list[_Pending] = []
         self._regions: list[Region] = []

@@ -64,7 +64,7 @@ def memory_report(program: cl.ProgramOp, target: cl.Target) -> MemoryReport:
 
 
 def _in_same_bytes(rows: Iterable[Row]) -> list[list[Row]]:
-    """The rows in arenas, grouped by those that take over each other's bytes in place."""
+    """Return the rows in arenas, grouped by those that take over each other's bytes in place."""
     chains: dict[tuple[int, int, int, int], list[Row]] = {}
     for row in rows:
         if row.arena is None or row.offset is None:

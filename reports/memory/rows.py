@@ -15,7 +15,7 @@ from .values import BUFFER, IMAGE, IN_PLACE, SEPARATE, Row
 
 
 def rows_of(program: cl.ProgramOp, ops: Sequence[cl.Command], names: Sequence[str]) -> list[Row]:
-    """The intermediates of `program` by first write; `names` are those of its commands `ops`."""
+    """Return the intermediates of `program` by first write; `names` name its commands `ops`."""
     root_of = roots(program)
     arenas = {arena: i for i, arena in enumerate(results_of(program, cl.ArenaOp))}
     kernels: dict[SSAValue, dict[str, None]] = {}
@@ -57,14 +57,14 @@ def rows_of(program: cl.ProgramOp, ops: Sequence[cl.Command], names: Sequence[st
 
 
 def results_of(program: cl.ProgramOp, kind: type[Operation]) -> list[SSAValue]:
-    """The results of the operations of `kind`, in program order."""
+    """Return the results of the operations of `kind`, in program order."""
     return [op.results[0] for op in program.body.block.ops if isinstance(op, kind)]
 
 
 def _opaque_tensors(
     program: cl.ProgramOp, ops: Sequence[cl.Command], root_of: Mapping[SSAValue, SSAValue]
 ) -> dict[SSAValue, str]:
-    """The tensors in memories that are rows of bytes, which only their graphs can interpret."""
+    """Return the tensors in memories of raw bytes, which only their graphs can interpret."""
     graphs = cl.graphs_in(program)
     commands = {name: graph.commands for name, graph in graphs.items()}
     found: dict[SSAValue, str] = {}

@@ -121,7 +121,7 @@ class MemoryReport:
 
 
 def used_bytes(rows: Iterable[Row]) -> int:
-    """The bytes of all arenas up to the ends of the last of `rows`."""
+    """Return the bytes of all arenas up to the ends of the last of `rows`."""
     ends: dict[int, int] = {}
     for row in rows:
         if row.arena is not None and row.offset is not None:

@@ -29,7 +29,7 @@ class Timed(Protocol):
 def profile_of(
     program: cl.ProgramOp, target: cl.Target, runs: Sequence[Sequence[Timed]]
 ) -> Profile:
-    """The profile of a program that is part of a module, for `target`.
+    """Return the profile of a program that is part of a module, for `target`.
 
     Each of `runs` has one timing for each of `cl.enqueued(program)`.
     """
@@ -69,7 +69,7 @@ def _kind(op: cl.Command, graphs: Mapping[str, OffloadGraphOp]) -> str:
 
 
 def _fused_nodes(program: cl.ProgramOp) -> dict[str, str]:
-    """The comment of each kernel, which names the nodes in it."""
+    """Return the comment of each kernel, which names the nodes in it."""
     block = program.parent_block()
     functions = (op for op in block.ops if isinstance(op, tir.FuncOp)) if block else ()
     return {op.sym_name.data: op.comment.data for op in functions if op.comment is not None}

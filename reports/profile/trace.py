@@ -12,7 +12,7 @@ _COMMANDS, _NODES, _RUNS = _TRACKS = {1: "commands", 2: "ONNX nodes", 3: "infere
 
 
 def trace_text(profile: Profile, name: str) -> str:
-    """The trace of all runs, one behind the other as the device ran them; `name` is its title."""
+    """Return the trace of all runs in the order of the device; `name` is its title."""
     begin = min((span.start for row in profile.rows for span in row.spans), default=0)
     events = [_metadata("process_name", name, 0)]
     events += [_metadata("thread_name", track, number) for number, track in _TRACKS.items()]

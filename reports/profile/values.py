@@ -36,7 +36,7 @@ class Roof:
     """Between global memory and the device. Caches may deliver more."""
 
     def nanoseconds(self, work: Work) -> float | None:
-        """The least time for `work`; None where that is unknown."""
+        """Return the least time for `work`; None where that is unknown."""
         if work.multiply_adds is None:
             return None
         arithmetic = work.multiply_adds / self.mads_per_nanosecond

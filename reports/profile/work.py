@@ -21,7 +21,7 @@ class Work:
 
 
 def works_of(program: cl.ProgramOp, ops: list[cl.Command]) -> list[Work]:
-    """The work of each of the commands `ops`."""
+    """Return the work of each of the commands `ops`."""
     module = program.parent_block()
     assert module, "a program is part of a module"
     functions = (op for op in module.ops if isinstance(op, tir.FuncOp))

@@ -74,7 +74,7 @@ def _outputs(model: ModelProto, judge: Judge) -> ModelProto:
 
 
 def _end_early(model: ModelProto, judge: Judge) -> ModelProto:
-    """The earliest value that is interesting as the only output."""
+    """Return the earliest value that is interesting as the only output."""
     types = _types(model)
     for node in model.graph.node:
         for name in node.output:
@@ -121,7 +121,7 @@ def _nodes(model: ModelProto, judge: Judge) -> ModelProto:
 
 
 def _bypasses(model: ModelProto, judge: Judge) -> ModelProto:
-    """A node's first result replaced by an input of the same type and shape."""
+    """Replace a node's first result by an input of the same type and shape."""
     types = _types(model)
     for output in [node.output[0] for node in model.graph.node]:
         for source in _sources(model, output, types):
@@ -250,7 +250,7 @@ def _names(model: ModelProto, judge: Judge) -> ModelProto:
 
 
 def _reads(node: NodeProto) -> set[str]:
-    """The values that a node reads, also in its subgraphs."""
+    """Return the values that a node reads, also in its subgraphs."""
     names = set(node.input)
     for attribute in node.attribute:
         for graph in (attribute.g, *attribute.graphs):

@@ -25,8 +25,10 @@ class Division:
 
 
 def division_of(count: int, exponent: int) -> Division:
-    """What gives `sum / count * 2^exponent`, halves rounded up, for all sums of `count` int8 whose
-    result lies within int8 and for those that saturate. Raises VerifyException, one sentence.
+    """Return the division that computes `sum / count * 2^exponent`, with halves rounded up.
+
+    It is right for all sums of `count` int8 whose result lies within int8, and for those that
+    saturate. Raises VerifyException, one sentence.
     """
     if count > MOST_ELEMENTS:
         raise VerifyException(f"VTA averages at most {MOST_ELEMENTS} elements, not {count}")

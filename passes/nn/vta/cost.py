@@ -24,7 +24,7 @@ _STEPS = 4
 
 
 def layer_microseconds(layer: Layer, facts: VTAFacts) -> float:
-    """The time of one layer, whose activations come from DRAM and go back there."""
+    """Return the time of one layer, whose activations come from DRAM and go back there."""
     config = facts.config
     sizes = [_bytes(nn.shape_of(value), config) for value in (*layer.inputs, layer.result)]
     weights = sum(array.nbytes for array in layer.constants)
@@ -36,7 +36,7 @@ def layer_microseconds(layer: Layer, facts: VTAFacts) -> float:
 
 
 def copy_microseconds(size: int, target: cl.Target) -> float:
-    """The time of a kernel that packs or unpacks activations of `size` bytes."""
+    """Return the time of a kernel that packs or unpacks activations of `size` bytes."""
     return target.machine.launch_microseconds + 2 * size / (1e3 * target.machine.bandwidth)
 
 
@@ -48,7 +48,7 @@ def _bytes(shape: tuple[int, ...], config: Config) -> int:
 
 
 def _products(layer: Layer, config: Config) -> float:
-    """The products of tiles: each weight with each position of the image where it counts."""
+    """Return the products of tiles: each weight with each position of the image where it counts."""
     if not layer.constants:
         return 0.0
     weight = layer.constants[0]

@@ -29,7 +29,7 @@ class Outlined:
 
 
 def graph_of(region: Region, name: str, config: Config, weights: Weights) -> Outlined:
-    """The graph `@name` of a region; the region stays. Constants join `weights`."""
+    """Return the graph `@name` of a region; the region stays. Constants join `weights`."""
     block = Block()
     inside: dict[SSAValue, SSAValue] = {}
     arguments: list[SSAValue] = []
@@ -61,7 +61,7 @@ def graph_of(region: Region, name: str, config: Config, weights: Weights) -> Out
 
 
 def packed(value: SSAValue, config: Config) -> list[Operation]:
-    """The operations that bring int8 activations into tiles, zeros for missing ones; maybe none."""
+    """Return the operations that tile int8 activations, with zeros for missing ones; maybe none."""
     shape = shape_of(value)
     images, channels = _up(shape[0], config.batch), _up(shape[1], config.block_in)
     ops: list[nn.NNOp] = []
@@ -79,7 +79,7 @@ def packed(value: SSAValue, config: Config) -> list[Operation]:
 
 
 def unpacked(tiles: SSAValue, shape: tuple[int, ...], config: Config) -> list[Operation]:
-    """The operations that bring tiles back to activations of `shape`."""
+    """Return the operations that bring tiles back to activations of `shape`."""
     images, channels = _up(shape[0], config.batch), _up(shape[1], config.block_out)
     space = shape[2:]
     rank = 4 + len(space)
@@ -103,8 +103,10 @@ def _split(images: int, channels: int, space: tuple[int, ...], config: Config) -
 
 
 def outline(region: Region, name: str, config: Config, weights: Weights) -> tuple[BinaryOp, CallOp]:
-    """The binary of a region, and the call in the region's place, between kernels that pack its
-    inputs and unpack its outputs.
+    """Compile a region, and put a call in its place.
+
+    Kernels before the call pack the inputs, and those behind it unpack the outputs. Return the
+    binary and the call.
     """
     outlined = graph_of(region, name, config, weights)
     binary = compile_graph(outlined.graph, weights)

@@ -45,7 +45,7 @@ class Layer:
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def build(self, inputs: Sequence[SSAValue], constant: Constant) -> vta.LayerOp:
-        """The layer on values of a graph; VerifyException if VTA does not compute it."""
+        """Return the layer on values of a graph; VerifyException if VTA does not compute it."""
         make = cast("Callable[..., vta.LayerOp]", self.kind)
         return make(*inputs, *map(constant, self.constants), **self.options)
 
@@ -60,7 +60,7 @@ class Chain:
     """Those that belong to the layer or, if it is refused, that were looked at; last one first."""
 
     def layer(self) -> Layer:
-        """The layer that computes the chain; raises VerifyException, one sentence, if none does."""
+        """Return the layer that computes the chain; VerifyException, one sentence, if none does."""
         self.ops.append(self.end)
         require(
             self.end.rounding.data is Rounding.HALF_UP,
@@ -108,7 +108,7 @@ class Chain:
         return op
 
     def _bounded(self, value: SSAValue, exponent: int) -> tuple[SSAValue, int, int]:
-        """What functions bound on the way to `value`, and the bounds in steps of int8."""
+        """Return the value before the functions that bound it, and the bounds in steps of int8."""
         low, high = _LOW, _HIGH
         while True:
             match value.owner:
@@ -130,7 +130,7 @@ class Chain:
             value = op.x
 
     def _activations(self, value: SSAValue) -> tuple[SSAValue, int]:
-        """The int8 that a value comes back from, and the exponent of its scale."""
+        """Return the int8 that a value comes back from, and the exponent of its scale."""
         op = value.owner
         if not isinstance(op, nn.DequantizeOp):
             raise VerifyException("it reads floats that do not come back from int8")
@@ -139,7 +139,7 @@ class Chain:
         return op.q, scale_exponent(op, op.q, self.weights)
 
     def _array(self, value: SSAValue) -> Array | None:
-        """The array of a constant, or of one that comes back from integers."""
+        """Return the array of a constant, or of one that comes back from integers."""
         op = value.owner
         if not isinstance(op, nn.DequantizeOp):
             return nn.constant_value(value, self.weights)
@@ -183,7 +183,7 @@ class Chain:
         )
 
     def _unflattened(self, x: SSAValue) -> SSAValue:
-        """The images whose elements are rows of a matrix, which VTA multiplies as they lie."""
+        """Return images whose elements are rows of a matrix, which VTA multiplies in place."""
         op = x.owner
         if not isinstance(op, nn.ReshapeOp) or not x.has_one_use():
             return x
@@ -229,13 +229,13 @@ class Chain:
 
 
 def _rounded(bound: float, exponent: int) -> int:
-    """What `nn.quantize` makes of a bound: rounding keeps the order, so bounds may come after."""
+    """Quantise a bound as `nn.quantize` does: rounding keeps order, so bounds may follow it."""
     steps = np.floor(np.ldexp(np.float64(np.float32(bound)), -exponent) + 0.5)
     return int(np.clip(steps, _LOW, _HIGH))
 
 
 def _per_channel(array: Array, shape: Sequence[int]) -> Array:
-    """A constant that is added to results of `shape`, as a vector over their channels."""
+    """Return a constant that is added to results of `shape`, as a vector over their channels."""
     sizes = (1,) * (len(shape) - array.ndim) + array.shape
     is_vector = all(size == 1 for axis, size in enumerate(sizes) if axis != 1)
     require(is_vector, "VTA adds one constant to each channel, and these differ inside of one")
@@ -284,7 +284,7 @@ class _Sums:
         return self.result - self.exponent
 
     def constants(self, groups: int) -> tuple[Array, ...]:
-        """The weight as int8 and the bias, if there is one, as int32.
+        """Return the weight as int8 and the bias, if there is one, as int32.
 
         Raises VerifyException where a sum might not be what nn says.
         """

@@ -45,7 +45,7 @@ def split_dequantizes(function: func.FuncOp) -> None:
 
 
 def find_matches(function: func.FuncOp, config: Config, weights: Weights) -> Matches:
-    """The layers of a function: each ends with an `nn.quantize`."""
+    """Return the layers of a function: each ends with an `nn.quantize`."""
     legal: list[Match] = []
     reasons: dict[Operation, str] = {}
     taken: set[Operation] = set()

@@ -22,7 +22,7 @@ def moves_int8(op: Operation) -> bool:
 
 
 def moving_layer(op: Operation) -> Layer:
-    """The layer that computes it; raises VerifyException, one sentence, if none does."""
+    """Return the layer that computes it; raises VerifyException, one sentence, if none does."""
     for value in op.operands:
         require(not isinstance(value.owner, nn.ConstantOp), "its activations are constants")
     match op:

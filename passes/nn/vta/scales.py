@@ -19,7 +19,7 @@ NO_EXPONENT = 1 << 10
 def scale_exponent(
     op: nn.QuantizeOp | nn.DequantizeOp, integers: SSAValue, weights: Weights
 ) -> int:
-    """e for the scale 2^e of `op`, whose zero point is 0 and whose `integers` are int8.
+    """Return e for the scale 2^e of `op`, whose zero point is 0 and whose `integers` are int8.
 
     Raises VerifyException, one sentence, for any other.
     """
@@ -40,7 +40,7 @@ def scale_exponent(
 
 
 def common_exponent(array: Array) -> int:
-    """The largest e such that each element is a multiple of 2^e.
+    """Return the largest e such that each element is a multiple of 2^e.
 
     Raises VerifyException for numbers that are infinite or none.
     """
@@ -55,7 +55,7 @@ def common_exponent(array: Array) -> int:
 
 
 def in_steps(array: Array, exponent: int, limit: int, what: str) -> Array:
-    """An array in steps of 2^exponent, which divides it, as int64.
+    """Return an array in steps of 2^exponent, which divides it, as int64.
 
     Raises VerifyException where an element has more than `limit` steps.
     """

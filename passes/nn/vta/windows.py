@@ -12,7 +12,7 @@ from ....dialects.windows import extent
 
 
 def window_of(op: nn.PoolOp) -> dict[str, Any]:
-    """The windows of a pool, as options of a layer. Raises VerifyException."""
+    """Return the windows of a pool, as options of a layer. Raises VerifyException."""
     x, y = shape_of(op.x), shape_of(op.result)
     require(len(x) == 4, f"VTA's images have two dimensions, not {len(x) - 2}")
     kernel, strides, dilations, pads = map(ints, (op.kernel, op.strides, op.dilations, op.pads))
@@ -26,7 +26,7 @@ def window_of(op: nn.PoolOp) -> dict[str, Any]:
 
 
 def averaged_window(op: nn.PoolOp | nn.ReduceOp) -> dict[str, Any]:
-    """The windows of a mean, as options of a layer. Raises VerifyException."""
+    """Return the windows of a mean, as options of a layer. Raises VerifyException."""
     if isinstance(op, nn.PoolOp):
         options = window_of(op)
         pads = options["pads"]

@@ -1,3 +1,4 @@
-"""The parts of `tir-mark-in-place`: a kernel's accesses to its arguments, and equations over loop
-variables that follow when two accesses meet.
+"""The parts of `tir-mark-in-place`: accesses to arguments, and equations over loop variables.
+
+The equations hold when two accesses meet.
 """

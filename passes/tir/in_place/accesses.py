@@ -32,7 +32,7 @@ class LoopContext:
     """The first value, and one past the last."""
 
     def within(self, dim: int, first: int, end: int) -> LoopContext:
-        """The place with a dimension restricted to `[first, end)`."""
+        """Return the place with a dimension restricted to `[first, end)`."""
         before = self.ranges.get(dim, (first, end))
         after = max(first, before[0]), min(end, before[1])
         return replace(self, ranges={**self.ranges, dim: after})
@@ -88,7 +88,7 @@ class ParameterAccesses:
         self._block(func.body.block, LoopContext((), (), ranges))
 
     def digit(self, access: ParameterAccess, low: int, high: int) -> Linear:
-        """`number mod high floordiv low` of the accessed element; axes must end at low and high."""
+        """Return `number mod high floordiv low` of an accessed element; axes must end at both."""
         key = access.position, low, high
         if key not in self._digits:
             total: AffineExpr = AffineExpr.constant(0)
@@ -100,7 +100,7 @@ class ParameterAccesses:
         return self._digits[key]
 
     def bounds(self, atom: AffineExpr, access: ParameterAccess) -> tuple[int, int]:
-        """The least and the greatest value of an atom of a digit of `access`."""
+        """Return the least and the greatest value of an atom of a digit of `access`."""
         if isinstance(atom, AffineDimExpr):
             first, end = access.place.ranges[atom.position]
             return first, end - 1
@@ -153,7 +153,7 @@ class ParameterAccesses:
                     self._block(child, inner)
 
     def _where(self, condition: SSAValue, place: LoopContext, *, holds: bool) -> LoopContext:
-        """The place where a condition holds, or does not, with the ranges that this implies."""
+        """Return the place where a condition holds, or not, with the ranges that this implies."""
         parts = conjuncts(condition)
         for part in parts if holds or len(parts) == 1 else ():
             compare = part.owner
@@ -209,7 +209,7 @@ class ParameterAccesses:
 
 
 def _sizes(attribute: DenseArrayBase | None) -> tuple[int, int, int]:
-    """The extents of an index space along x, y and z."""
+    """Return the extents of an index space along x, y and z."""
     array = cast("DenseArrayBase[IntegerType] | None", attribute)
     sizes = () if array is None else tuple(array.iter_values())
     x, y, z = (*sizes, 1, 1, 1)[:3]

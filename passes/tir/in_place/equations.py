@@ -34,7 +34,7 @@ class Equation:
 
 
 def solve(equations: Iterable[Equation]) -> dict[Hashable, int] | None:
-    """The unknowns that can have only one value; None if no values satisfy all equations."""
+    """Return the unknowns that can have only one value; None if no values satisfy all equations."""
     known: dict[Hashable, int] = {}
     equations = list(equations)
     while True:
@@ -59,7 +59,7 @@ def _substituted(equation: Equation, known: Mapping[Hashable, int]) -> Equation:
 
 
 def _digits(equation: Equation) -> dict[Hashable, int] | None:
-    """The unknowns that one equation determines; None if it has no solution.
+    """Return the unknowns that one equation determines; None if it has no solution.
 
     The terms of one factor are a digit. It is determined if all smaller digits together cannot
     compensate a difference in it.
@@ -96,7 +96,7 @@ def _by_factor(terms: Iterable[LinearTerm]) -> list[tuple[int, list[LinearTerm]]
 
 
 def _range(terms: Iterable[LinearTerm]) -> tuple[int, int]:
-    """The least and the greatest value of a digit."""
+    """Return the least and the greatest value of a digit."""
     low = high = 0
     for term in terms:
         low += term.low if term.factor > 0 else -term.high

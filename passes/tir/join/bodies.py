@@ -39,14 +39,14 @@ class Signature:
 
 
 def items_of(kernel: tir.FuncOp) -> int:
-    """The work-items of a launch."""
+    """Return the work-items of a launch."""
     size = kernel.global_size
     assert size is not None, "the kernel is lowered"
     return prod(size.iter_values())
 
 
 def in_sequence(members: Sequence[Member], signature: Signature) -> tir.FuncOp:
-    """A kernel whose only work-item computes the members one after the other."""
+    """Return a kernel whose only work-item computes the members one after the other."""
     body = _body(members, signature)
     for member in members:
         for op in _statements(member, body):
@@ -57,7 +57,7 @@ def in_sequence(members: Sequence[Member], signature: Signature) -> tir.FuncOp:
 
 
 def side_by_side(members: Sequence[Member], signature: Signature) -> tir.FuncOp:
-    """A kernel whose work-items each compute one of the longest member and their share of others.
+    """Make a kernel whose work-items compute one of the longest member and a share of others.
 
     The items of a shorter member are spread evenly: cores that start at different places of the
     grid find equally much to do.
@@ -91,7 +91,7 @@ def _body(members: Sequence[Member], signature: Signature) -> Block:
 
 
 def _statements(member: Member, body: Block) -> list[Operation]:
-    """Copies of a member's statements over the parameters of `body`, which gets its temporaries."""
+    """Copy a member's statements over the parameters of `body`, which gets its temporaries."""
     copy = member.kernel.clone()
     for param, place in zip(copy.params, member.places, strict=True):
         for use in list(param.uses):
@@ -128,7 +128,7 @@ def _reindex(op: Operation, before: MemRefType[Attribute], after: MemRefType[Att
 
 
 def _bound_loops(ops: Iterable[Operation]) -> list[tir.ForOp]:
-    """The loops over indices of work-items, outer ones first."""
+    """Return the loops over indices of work-items, outer ones first."""
     return [
         loop
         for op in ops
@@ -143,7 +143,7 @@ def _grid(kernel: tir.FuncOp) -> list[int]:
 
 
 def _share(grid: tir.ForOp, items: int) -> tuple[SSAValue, Block]:
-    """The work-item of a member of few for each of the grid, and the place where there is one."""
+    """Return the item of a short member that a grid item runs, and the block where it runs."""
     out, total = grid.body.block, grid.size
     bounds: list[SSAValue] = []
     for i in (AffineExpr.dimension(0), AffineExpr.dimension(0) + 1):

@@ -36,7 +36,7 @@ class Cost:
 
 
 def cost_of(kernel: tir.FuncOp, target: cl.Target) -> Cost:
-    """The cost of a lowered kernel."""
+    """Return the cost of a lowered kernel."""
     work = kernel_work(kernel)
     arithmetic = _SLOWER * work.multiply_adds / (1e3 * target.machine.mads_per_nanosecond)
     return Cost(arithmetic + work.bytes / (1e3 * target.machine.bandwidth), items_of(kernel))
@@ -84,7 +84,7 @@ class ProgramCommands:
         self._live = self._live_bytes()
 
     def place(self, value: SSAValue) -> Extent:
-        """The bytes of a value."""
+        """Return the bytes of a value."""
         return extent(value, self._parts[value])
 
     def is_constant(self, value: SSAValue) -> bool:
@@ -113,7 +113,7 @@ class ProgramCommands:
         return max(self._live[time:later]) + new <= max(self._live)
 
     def _live_bytes(self) -> list[int]:
-        """The bytes of intermediates that are live at each command."""
+        """Return the bytes of intermediates that are live at each command."""
         change = [0] * (len(self.commands) + 1)
         for root, life in self._lives.items():
             change[life.first] += _bytes(root)

@@ -63,7 +63,7 @@ class _Accesses:
         self.writes |= other.writes
 
     def after(self, dim: int) -> _Accesses:
-        """The accesses of all iterations of a loop over `dim`."""
+        """Return the accesses of all iterations of a loop over `dim`."""
         return _Accesses(
             {_outside(share, dim) for share in self.reads},
             {_outside(share, dim) for share in self.writes},
@@ -104,7 +104,7 @@ def _never(first: _Share, second: _Share) -> bool:
 
 
 def _later(index: AffineExpr, dim: int | None) -> AffineExpr:
-    """An index in the next iteration of the loop over `dim`."""
+    """Return an index in the next iteration of the loop over `dim`."""
     if dim is None or dim not in index.used_dims():
         return index
     values = [AffineExpr.dimension(d) + (d == dim) for d in range(max(index.used_dims()) + 1)]
@@ -112,7 +112,7 @@ def _later(index: AffineExpr, dim: int | None) -> AffineExpr:
 
 
 def _remainder(index: AffineExpr) -> tuple[AffineExpr, int | None]:
-    """`a` and `n` where an index is `a mod n`; otherwise itself and None."""
+    """Return `a` and `n` where an index is `a mod n`; otherwise itself and None."""
     match index:
         case AffineBinaryOpExpr(
             kind=AffineBinaryOpKind.Mod, lhs=lhs, rhs=AffineConstantExpr(value=count)
@@ -189,7 +189,7 @@ class _Inserter:
     def fixed(
         self, block: BlockOp, buffer: SSAValue, indices: Sequence[AffineExpr | None]
     ) -> tuple[AffineExpr | None, ...]:
-        """The indices in the part of the buffer that is kept, where all work-items have the same.
+        """Return the indices in the kept part of the buffer that all work-items have in common.
 
         That part is the same memory in each iteration, though other elements of the whole.
         """
@@ -231,7 +231,7 @@ class _Inserter:
         return not distance.terms and distance.constant % count != 0
 
     def carried(self, loop: ForOp) -> set[SSAValue]:
-        """The buffers through which one iteration of `loop` can disturb another.
+        """Return the buffers through which one iteration of `loop` can disturb another.
 
         Independent iterations share only buffers that each allocates anew, since these lie in the
         same place.
@@ -247,7 +247,7 @@ class _Inserter:
         return {buffer for buffer, blocks in self.users_of.items() if blocks <= set(inside)}
 
     def own(self, parts: list[Window]) -> tuple[AffineExpr, ...] | None:
-        """The start of a work-item's elements, None if two work-items may have some in common.
+        """Return the start of a work-item's elements, None if two work-items may share some.
 
         They have none if every local index moves the start along some dimension by at least the
         size of the work-item's part there, and nothing else moves it along that dimension.

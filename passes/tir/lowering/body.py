@@ -69,7 +69,7 @@ class BodyCloner:
         return True
 
     def _fold_logic(self, op: arith.AndIOp | arith.OrIOp) -> bool:
-        """`true and x` is x, `false and x` is false; `or` the other way round."""
+        """Fold `true and x` to x and `false and x` to false; `or` the other way round."""
         neutral = isinstance(op, arith.AndIOp)
         for known, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
             truth = self.truth.get(known)
@@ -130,7 +130,7 @@ class BodyCloner:
     def _rebased(
         self, op: memref.LoadOp | memref.StoreOp, out: Block, made: dict[AffineExpr, SSAValue]
     ) -> list[SSAValue]:
-        """The operands of an access to a temporary that holds a part of its tensor."""
+        """Return the operands of an access to a temporary that holds a part of its tensor."""
         operands = [self._value(v, out, made) for v in op.operands[: -len(op.indices) or None]]
         for dim, index in enumerate(op.indices):
             expr = self.exprs.get(index)

@@ -48,7 +48,7 @@ SCRATCH = 1024
 
 
 def emit(func: FuncOp, space: IterationSpace, footprints: Mapping[SSAValue, Footprint]) -> Region:
-    """A new body for `func`, without blocks."""
+    """Make a new body for `func`, without blocks."""
     old = func.body.block
     new = Block(arg_types=[arg.type for arg in old.args])
     buffers: dict[SSAValue, SSAValue] = {}
@@ -206,7 +206,7 @@ class _Emitter:
     def _pieces(
         self, loop: ForOp, dim: int, domain: IterationDomain, copies: int
     ) -> list[tuple[int, int]]:
-        """The iterations of a loop, divided into ranges that get their own code."""
+        """Return the iterations of a loop, divided into ranges that get their own code."""
         guards = [g for g in self.survey.open([loop], domain) if dim in g.dims]
         if not guards:
             return [domain.ranges[dim]]
@@ -221,7 +221,7 @@ class _Emitter:
         return pieces if start < stop and len(pieces) <= copies else whole
 
     def _kind(self, loop: ForOp, dim: int, size: int, domain: IterationDomain) -> LoopKind:
-        """The kind of a loop over a part of its iterations."""
+        """Return the kind of a loop over a part of its iterations."""
         kind = loop.kind.data
         if kind not in EXPANDED:
             return kind
@@ -314,7 +314,7 @@ class _Emitter:
 
 
 def _always(guard: Guard, place: IndexEnvironment) -> Guard:
-    """The condition that `guard` holds for all values of the dimensions that do not run yet."""
+    """Return the condition that `guard` holds for all values of dimensions not yet fixed."""
     domain = place.domain
     guard = guard.coarse(domain.ends)
     fixed = {d for d in guard.dims if d in place.variables}
@@ -328,7 +328,7 @@ def _always(guard: Guard, place: IndexEnvironment) -> Guard:
 
 
 def _condition(guards: Sequence[Guard], place: IndexEnvironment, out: Block) -> SSAValue:
-    """The conjunction of `guards`."""
+    """Return the conjunction of `guards`."""
     total: SSAValue | None = None
     for guard in guards:
         value = place.index(guard.expr, out)

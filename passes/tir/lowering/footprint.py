@@ -35,7 +35,7 @@ class Footprint:
     periods: tuple[int | None, ...]
 
     def parts(self, dim: int, index: AffineExpr) -> list[AffineExpr]:
-        """The indices that take the place of an index of the whole tensor."""
+        """Return the indices that take the place of an index of the whole tensor."""
         inside, period = index - self.origin[dim], self.periods[dim]
         return [inside] if period is None else [inside // period, inside % period]
 
@@ -43,7 +43,7 @@ class Footprint:
 def footprints(
     allocas: Iterable[memref.AllocaOp], space: IterationSpace
 ) -> dict[SSAValue, Footprint]:
-    """The footprint of each temporary that is used."""
+    """Return the footprint of each temporary that is used."""
     return {op.memref: _footprint(op, space) for op in allocas if op.memref.first_use is not None}
 
 
@@ -112,7 +112,7 @@ def _reach(form: _Form, period: int) -> int:
 
 
 def _period(forms: Sequence[_Form]) -> int | None:
-    """The largest step of all indices between which they use at most half of the elements."""
+    """Return the largest step of all indices that skips at least half of the elements."""
     first = forms[0] if forms else None
     if first is None or any(form is None or form[0] != first[0] for form in forms):
         return None
@@ -125,7 +125,7 @@ def _period(forms: Sequence[_Form]) -> int | None:
 
 
 def _common_loops(blocks: Iterable[BlockOp], local: bool) -> list[ForOp]:
-    """The loops around all `blocks` that can hold the allocation, outermost first."""
+    """Return the loops around all `blocks` that can hold the allocation, outermost first."""
     common: list[ForOp] | None = None
     for block in blocks:
         path = enclosing_loops(block)

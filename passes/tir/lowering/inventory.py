@@ -20,7 +20,7 @@ class Inventory:
 
 
 def inventory(func: FuncOp) -> Inventory:
-    """The parts of `func` as it is now; steps that change it invalidate the result."""
+    """Return the parts of `func` as it is now; steps that change it invalidate the result."""
     found = Inventory()
     _collect(func.body.block, found)
     return found

@@ -27,7 +27,7 @@ from .inventory import Inventory
 
 
 def bound_extents(func: FuncOp, loops: Iterable[ForOp]) -> dict[LoopKind, int]:
-    """The extent of each OpenCL index to which `loops` are bound; sets the kernel's NDRange.
+    """Return the extent of each OpenCL index to which `loops` are bound; sets the kernel's NDRange.
 
     Loops bound to one index may differ in extent: the index has that of the longest, and a global
     index is rounded up to a multiple of the kernel's `local_size`, if it has one. A kernel without
@@ -100,7 +100,7 @@ def _scope(buffer: SSAValue) -> Scope:
 
 
 def _stage(block: BlockOp, grid: bool) -> Operation:
-    """The outermost statement to wrap in a bound loop that `block` lacks."""
+    """Return the outermost statement to wrap in a bound loop that `block` lacks."""
     op: Operation = block
     while isinstance(parent := op.parent_op(), ForOp):
         if parent.kind.data in GRID or not (grid or only_child(op)):

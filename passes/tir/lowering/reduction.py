@@ -53,7 +53,7 @@ def _place(block: BlockOp) -> None:
 
 
 def _initial(block: BlockOp, loops: Sequence[SSAValue]) -> BlockOp:
-    """A block over the spatial variables that stores the initial values."""
+    """Return a block over the spatial variables that stores the initial values."""
     spatial, leaves = spatial_part(block)
     body = Block(arg_types=[IndexType()] * len(spatial))
     for arg, position in zip(body.args, spatial, strict=True):

@@ -42,7 +42,7 @@ class Survey:
                         group.add(op)
 
     def blocks(self, op: Operation) -> list[BlockOp]:
-        """The blocks below `op`."""
+        """Return the blocks below `op`."""
         return self._blocks.get(op, [])
 
     def holds_barrier(self, ops: Iterable[Operation]) -> bool:
@@ -54,7 +54,7 @@ class Survey:
         return any(op in self._grids for op in ops)
 
     def open(self, ops: Iterable[Operation], domain: IterationDomain) -> list[Guard]:
-        """The guards below `ops` that are neither always nor never true."""
+        """Return the guards below `ops` that are neither always nor never true."""
         found = {
             guard: None
             for op in ops
@@ -71,7 +71,7 @@ class Survey:
         )
 
     def shared(self, ops: Sequence[Operation], domain: IterationDomain) -> list[Guard]:
-        """The open guards that all live blocks below `ops` have in common."""
+        """Return the open guards that all live blocks below `ops` have in common."""
         if not any(op in self._guarded for op in ops):
             return []
         common: dict[Guard, None] | None = None
@@ -90,7 +90,7 @@ class Survey:
 def alive(
     blocks: Sequence[BlockOp], space: IterationSpace, dim: int, domain: IterationDomain
 ) -> tuple[int, int]:
-    """The values of `dim`, without those at either end for which no block has work."""
+    """Return the values of `dim`, without those at either end for which no block has work."""
 
     def dead(first: int, end: int) -> bool:
         part = domain.narrow(dim, first, end)
@@ -105,7 +105,7 @@ def alive(
 
 
 def safe(guards: Iterable[Guard], dim: int, domain: IterationDomain) -> tuple[int, int]:
-    """The values of `dim` for which `guards` hold for all values of the other dimensions.
+    """Return the values of `dim` for which `guards` hold for all values of the other dimensions.
 
     A guard that holds at neither end of the range is left out, since `dim` cannot decide it. The
     range is empty if `dim` decides no guard or if the guards exclude each other.
@@ -133,7 +133,7 @@ def _holds(guard: Guard, dim: int, domain: IterationDomain, first: int, end: int
 
 
 def _least(first: int, end: int, wanted: Callable[[int], bool]) -> int:
-    """The least wanted value in `[first, end)`, else `end`; `wanted` must be monotonic."""
+    """Return the least wanted value in `[first, end)`, else `end`; `wanted` must be monotonic."""
     while first < end:
         middle = (first + end) // 2
         if wanted(middle):

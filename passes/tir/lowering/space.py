@@ -38,13 +38,13 @@ class Guard:
 
     @staticmethod
     def of(expr: AffineExpr, limit: int, below: bool = True) -> Guard:
-        """The condition with the dimensions that it depends on."""
+        """Return the condition with the dimensions that it depends on."""
         form = flat(expr)
         dims = used_dims(expr) if form is None else form[0]
         return Guard(expr, limit, below, frozenset(dims), form)
 
     def coarse(self, extents: Sequence[int]) -> Guard:
-        """The same condition without the dimensions that cannot decide it.
+        """Return the same condition without the dimensions that cannot decide it.
 
         `g q + r < g l` is `q < l` if 0 <= r < g: a tile that divides the extent is inside or
         outside as a whole. Without r, the limit need not be a multiple of g: l is rounded up.
@@ -78,13 +78,13 @@ class IterationDomain:
     known: frozenset[Guard] = frozenset()
 
     def narrow(self, dim: int, first: int, end: int) -> IterationDomain:
-        """The domain with `[first, end)` as the values of one dimension."""
+        """Return the domain with `[first, end)` as the values of one dimension."""
         ranges = list(self.ranges)
         ranges[dim] = (first, end)
         return replace(self, ranges=tuple(ranges))
 
     def knowing(self, *guards: Guard) -> IterationDomain:
-        """The domain at a place where `guards` hold."""
+        """Return the domain at a place where `guards` hold."""
         ranges = list(self.ranges)
         for guard in guards:
             match guard.expr:
@@ -106,7 +106,7 @@ class IterationDomain:
         return end - first > 1
 
     def bounds(self, expr: AffineExpr, form: Flat | None = None) -> tuple[int, int]:
-        """The least and the greatest value of `expr`, whose flat form is `form` if it has one."""
+        """Return the least and greatest value of `expr`; `form` is its flat form, if it has one."""
         if form is not None:
             return self._flat_bounds(form)
         low, high = bounds(*self.shifted(expr))
@@ -136,7 +136,7 @@ class IterationDomain:
         return expr, extents
 
     def holds(self, guard: Guard) -> bool | None:
-        """True if the guard always holds, False if it never does, else None."""
+        """Return True if the guard always holds, False if it never does, else None."""
         if guard in self.known:
             return True
         low, high = self.bounds(guard.expr, guard.flat)
@@ -155,7 +155,7 @@ COMPARISONS: dict[int, tuple[int, bool]] = {
 
 
 def body_guards(block: BlockOp, iters: Sequence[AffineExpr]) -> list[Guard]:
-    """The conditions without which a body does nothing: those of an `if` around all of it."""
+    """Return the conditions without which a body does nothing: those of an `if` around it."""
     last = block.body.block.last_op
     if not isinstance(last, scf.IfOp) or last.results or last.false_region.blocks:
         return []
@@ -165,7 +165,7 @@ def body_guards(block: BlockOp, iters: Sequence[AffineExpr]) -> list[Guard]:
 
 
 def access_guards(access: Operation, block: BlockOp, iters: Sequence[AffineExpr]) -> list[Guard]:
-    """The conditions of the `if`s of `block` whose first regions `access` stands in."""
+    """Return the conditions of the `if`s of `block` whose first regions `access` stands in."""
     guards: list[Guard] = []
     inner = access
     while (outer := inner.parent_op()) is not None and inner is not block:
@@ -176,7 +176,7 @@ def access_guards(access: Operation, block: BlockOp, iters: Sequence[AffineExpr]
 
 
 def _conjuncts(condition: SSAValue, block: BlockOp, iters: Sequence[AffineExpr]) -> list[Guard]:
-    """The comparisons of indices that hold wherever `condition` does."""
+    """Return the comparisons of indices that hold wherever `condition` does."""
     leaves = dict(zip(block.iter_vars, iters, strict=True))
     guards: list[Guard] = []
     pending = [condition]
@@ -210,11 +210,11 @@ class IterationSpace:
             self._add_block(block)
 
     def dim(self, loop: ForOp) -> int:
-        """The dimension of a loop."""
+        """Return the dimension of a loop."""
         return self.of_var[loop.var]
 
     def dims(self, loops: Sequence[ForOp]) -> set[int]:
-        """The dimensions of loops."""
+        """Return the dimensions of loops."""
         return {self.of_var[loop.var] for loop in loops}
 
     @property
@@ -223,7 +223,7 @@ class IterationSpace:
         return set(self.of_kind.values())
 
     def extents_at(self, block: BlockOp) -> list[int]:
-        """The extent of each dimension at `block`: for an index, that of the loop bound to it."""
+        """Return each dimension's extent at `block`; an index has that of the loop bound to it."""
         extents = list(self.extents)
         for loop in path_to(block):
             extents[self.of_var[loop.var]] = loop.size

@@ -75,7 +75,7 @@ def _biased(reader: BlockOp) -> Iterator[_Biased]:
 
 
 def _start_of(total: memref.LoadOp, reader: BlockOp) -> memref.StoreOp | None:
-    """The store of zero from which a sum starts that this load alone reads."""
+    """Return the store of zero from which a sum starts that this load alone reads."""
     loads = [op for op in reader.body.block.ops if isinstance(op, memref.LoadOp)]
     if temporary(total.memref) is None or not total.res.has_one_use():
         return None
@@ -132,7 +132,7 @@ def _start(reader: BlockOp, biased: _Biased) -> None:
 
 
 def _indices(reader: BlockOp, biased: _Biased, block: BlockOp) -> Sequence[AffineExpr] | None:
-    """The place of the bias, by the variables of the block that starts the sum.
+    """Return the place of the bias, by the variables of the block that starts the sum.
 
     None where these do not say it, or where some have no bias.
     """

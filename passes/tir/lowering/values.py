@@ -27,7 +27,7 @@ class IndexEnvironment:
     )
 
     def with_domain(self, domain: IterationDomain) -> IndexEnvironment:
-        """The same place with more known about the dimensions."""
+        """Return the same place with more known about the dimensions."""
         return IndexEnvironment(domain, self.variables)
 
     def inside(self, dim: int, variable: SSAValue, first: int, end: int) -> IndexEnvironment:
@@ -37,7 +37,7 @@ class IndexEnvironment:
         )
 
     def index(self, expr: AffineExpr, out: Block) -> SSAValue:
-        """The value of `expr`; operations that it needs are appended to `out`."""
+        """Return the value of `expr`; operations that it needs are appended to `out`."""
         # A kernel of many nests has many dimensions, and an index uses few of them.
         values: list[AffineExpr] = [AffineExpr.constant(0)] * len(self.domain.ranges)
         operands: list[SSAValue] = []
@@ -69,7 +69,7 @@ def _apply(expr: AffineExpr, operands: list[SSAValue], out: Block) -> SSAValue:
 
 
 def constant(value: int, out: Block) -> SSAValue:
-    """An index constant appended to `out`."""
+    """Append an index constant to `out`."""
     op = building.index_constant(value)
     out.add_op(op)
     return op.result

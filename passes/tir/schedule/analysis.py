@@ -17,7 +17,7 @@ from .errors import refuse
 
 
 def loop_of(var: SSAValue) -> ForOp:
-    """The loop whose variable is the operand of a block."""
+    """Return the loop whose variable is the operand of a block."""
     owner = var.owner
     loop = owner.parent_op() if isinstance(owner, Block) else None
     if not isinstance(loop, ForOp):
@@ -26,13 +26,13 @@ def loop_of(var: SSAValue) -> ForOp:
 
 
 def path_to(op: Operation) -> list[ForOp]:
-    """The loops around `op` and, if it is one, `op` itself, outermost first."""
+    """Return the loops around `op` and, if it is one, `op` itself, outermost first."""
     loops = enclosing_loops(op)
     return [*loops, op] if isinstance(op, ForOp) else loops
 
 
 def blocks_in(op: Operation) -> list[BlockOp]:
-    """The blocks below `op`, in program order."""
+    """Return the blocks below `op`, in program order."""
     if isinstance(op, BlockOp):
         return [op]
     if not isinstance(op, ForOp):
@@ -41,7 +41,7 @@ def blocks_in(op: Operation) -> list[BlockOp]:
 
 
 def statements(body: Block) -> Iterator[Operation]:
-    """The operations in `body` and its loops except those of blocks, in program order."""
+    """Return the operations in `body` and its loops except those of blocks, in program order."""
     for op in body.ops:
         yield op
         if isinstance(op, ForOp):
@@ -49,12 +49,12 @@ def statements(body: Block) -> Iterator[Operation]:
 
 
 def loop_extents(block: BlockOp) -> list[int]:
-    """The extent of each loop that drives `block`, in the order of its operands."""
+    """Return the extent of each loop that drives `block`, in the order of its operands."""
     return [loop_of(var).size for var in block.loops]
 
 
 def driven(block: BlockOp, var: SSAValue) -> set[IterKind]:
-    """The kinds of the iteration variables whose value depends on the loop variable `var`."""
+    """Return the kinds of the iteration variables that depend on the loop variable `var`."""
     positions = {i for i, loop in enumerate(block.loops) if loop is var}
     if not positions:
         return set()
@@ -133,7 +133,7 @@ def accesses(
 
 
 def users(buffer: SSAValue) -> dict[BlockOp, bool]:
-    """The blocks that access `buffer`, each with whether it writes; in the order of the uses."""
+    """Return the blocks that access `buffer`, in order of use, each with whether it writes."""
     found: dict[BlockOp, bool] = {}
     for use in buffer.uses:
         block = enclosing_block(use.operation)
@@ -145,19 +145,19 @@ def users(buffer: SSAValue) -> dict[BlockOp, bool]:
 
 
 def written(block: BlockOp) -> list[SSAValue]:
-    """The buffers that `block` stores to, each once."""
+    """Return the buffers that `block` stores to, each once."""
     return list(dict.fromkeys(store.memref for store in block.stores()))
 
 
 def memref_of(buffer: SSAValue) -> MemRefType[Attribute]:
-    """The type of a buffer."""
+    """Return the type of a buffer."""
     kind = buffer.type
     assert isinstance(kind, MemRefType)
     return cast(MemRefType[Attribute], kind)
 
 
 def func_of(op: Operation) -> FuncOp:
-    """The kernel around `op`."""
+    """Return the kernel around `op`."""
     parent = op.parent_op()
     while not isinstance(parent, FuncOp):
         assert parent is not None
@@ -166,7 +166,7 @@ def func_of(op: Operation) -> FuncOp:
 
 
 def temporary(buffer: SSAValue) -> memref.AllocaOp | None:
-    """The allocation of `buffer`; None for a parameter of the kernel."""
+    """Return the allocation of `buffer`; None for a parameter of the kernel."""
     if isinstance(buffer, OpResult) and isinstance(buffer.op, memref.AllocaOp):
         return buffer.op
     return None

@@ -33,7 +33,7 @@ def cache_read(block: BlockOp, buffer: SSAValue, scope: Scope) -> BlockOp:
 
 
 def check_copied(block: BlockOp, buffer: SSAValue, scope: Scope) -> Operation:
-    """The statement before which a copy of `buffer` for `block` can stand; refuses if none can."""
+    """Return the statement before which a copy of `buffer` can stand; refuse if none can."""
     if scope not in (Scope.Private, Scope.Local):
         raise refuse(block, f"a copy is kept in private or local memory, not {scope.value}")
     if all(load.memref is not buffer for load in block.loads()):

@@ -70,7 +70,7 @@ class Update:
 
     @staticmethod
     def of(block: BlockOp) -> Update:
-        """The update of `block`. Raises ScheduleError if its parts cannot be combined."""
+        """Return the update of `block`. Raises ScheduleError if its parts cannot be combined."""
         accumulators = [_accumulator(block, store) for store in block.stores()]
         known = [a for a in accumulators if a is not None]
         if known and len(known) == len(accumulators):
@@ -201,7 +201,7 @@ def _is_step(block: BlockOp, value: SSAValue) -> bool:
 
 
 def _cone(value: SSAValue, leaves: set[SSAValue]) -> list[Operation] | None:
-    """The operations that compute a condition from `leaves`, in order; None if others do, too."""
+    """Return the operations from `leaves` to a condition, in order; None if it needs others."""
     found: dict[Operation, None] = {}
 
     def visit(value: SSAValue) -> bool:

@@ -66,7 +66,7 @@ def compute_at(block: BlockOp, loop: ForOp) -> list[ForOp]:
 
 
 def _own_loops(block: BlockOp, path: Sequence[ForOp]) -> list[ForOp]:
-    """The loops around `block` alone, outermost first."""
+    """Return the loops around `block` alone, outermost first."""
     around = enclosing_loops(block)
     shared = 0
     while shared < min(len(around), len(path)) and around[shared] is path[shared]:
@@ -119,7 +119,7 @@ def _consumers(block: BlockOp, buffers: Iterable[SSAValue], loop: ForOp) -> list
 
 
 def _place(block: BlockOp, consumers: Sequence[BlockOp], loop: ForOp) -> Operation:
-    """The first statement in `loop` that reads what `block` writes."""
+    """Return the first statement in `loop` that reads what `block` writes."""
     readers = {_statement(consumer, loop) for consumer in consumers}
     for statement in loop.body.block.ops:
         if statement in readers:
@@ -138,7 +138,7 @@ def _statement(op: Operation, loop: ForOp) -> Operation:
 def _region(
     buffer: SSAValue, consumers: Iterable[BlockOp], path: dict[SSAValue, int]
 ) -> list[Window]:
-    """The region of `buffer`, per dimension, that consumers read in one iteration of `path`."""
+    """Return the region of `buffer` that consumers read in one iteration of `path`."""
     shape = memref_of(buffer).get_shape()
     parts: list[list[Window]] = [[] for _ in shape]
     for consumer in consumers:
@@ -160,7 +160,7 @@ def _region(
 
 
 def _iterations(block: BlockOp, needs: Mapping[SSAValue, Sequence[Window]]) -> list[Window]:
-    """The values that each iteration variable must take to write the needed regions."""
+    """Return the values that each iteration variable must take to write the needed regions."""
     leaves = {var: AffineExpr.dimension(i) for i, var in enumerate(block.iter_vars)}
     found: list[list[Window]] = [[] for _ in block.iter_vars]
     for store in block.stores():
@@ -178,7 +178,7 @@ def _iterations(block: BlockOp, needs: Mapping[SSAValue, Sequence[Window]]) -> l
 
 
 def iteration_names(block: BlockOp) -> list[str]:
-    """A loop name for each iteration variable: that of the loop that alone drives it now."""
+    """Return a loop name for each iteration variable: that of the loop that alone drives it now."""
     names: list[str] = []
     for var, expr in zip(block.iter_vars, block.exprs, strict=True):
         hint = var.name_hint

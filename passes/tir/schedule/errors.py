@@ -13,7 +13,7 @@ class ScheduleError(CloptError):
 
 
 def refuse(op: Operation, rule: str) -> ScheduleError:
-    """The error for `rule`, broken at `op`."""
+    """Return the error for `rule`, broken at `op`."""
     return ScheduleError(f"{describe(op)}: {rule}")
 
 

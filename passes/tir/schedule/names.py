@@ -19,7 +19,7 @@ from .errors import refuse
 
 
 def block_of(func: FuncOp, label: str) -> BlockOp:
-    """The block called `label`."""
+    """Return the block called `label`."""
     labels: list[str] = []
     for op in statements(func.body.block):
         if isinstance(op, BlockOp):
@@ -30,7 +30,7 @@ def block_of(func: FuncOp, label: str) -> BlockOp:
 
 
 def loop_named(block: BlockOp, name: str) -> ForOp:
-    """The loop around `block` whose variable is called `name`, which may be numbered."""
+    """Return the loop around `block` whose variable is called `name`, which may be numbered."""
     loops = enclosing_loops(block)
     hint, number = _parts(name)
     found = [loop for loop in loops if (loop.var.name_hint or "") == hint]
@@ -48,7 +48,7 @@ def loop_named(block: BlockOp, name: str) -> ForOp:
 
 
 def buffer_of(func: FuncOp, name: str) -> SSAValue:
-    """The parameter or temporary called `name`, which may be numbered."""
+    """Return the parameter or temporary called `name`, which may be numbered."""
     hint, number = _parts(name)
     buffers = _buffers(func)
     found = [buffer for buffer in buffers if (buffer.name_hint or "") == hint]

@@ -75,7 +75,7 @@ def set_kind(loop: ForOp, kind: LoopKind) -> None:
 
 
 def perfect_chain(outer: ForOp, inner: ForOp) -> list[ForOp]:
-    """The loops from `outer` to `inner`, each the only operation of the one around it."""
+    """Return the loops from `outer` to `inner`, each the only operation of the one around it."""
     chain = [inner]
     while chain[-1] is not outer:
         parent = chain[-1].parent_op()
@@ -93,7 +93,7 @@ def only_child(op: Operation) -> bool:
 
 
 def check_spatial(loop: ForOp, action: str) -> None:
-    """Iterations that run at once must not accumulate into the same element."""
+    """Refuse iterations that run at once and accumulate into the same element."""
     for block in blocks_in(loop):
         if IterKind.Reduce in driven(block, loop.var):
             raise refuse(

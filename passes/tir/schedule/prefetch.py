@@ -83,7 +83,7 @@ def prefetch(block: BlockOp, loop: ForOp, copies: int) -> tuple[BlockOp, BlockOp
 
 
 def _nest(block: BlockOp, loop: ForOp) -> Operation:
-    """The statement of `loop` that holds `block` alone."""
+    """Return the statement of `loop` that holds `block` alone."""
     op: Operation = block
     while (parent := op.parent_op()) is not loop:
         if not isinstance(parent, ForOp):
@@ -95,7 +95,7 @@ def _nest(block: BlockOp, loop: ForOp) -> Operation:
 
 
 def _buffer(block: BlockOp, loop: ForOp, nest: Operation) -> SSAValue:
-    """The one temporary that the stage fills for later statements of the loop."""
+    """Return the one temporary that the stage fills for later statements of the loop."""
     stores, loads = block.stores(), block.loads()
     if block.is_reduction or len(stores) != 1 or stores[0].parent_op() is not block:
         raise refuse(block, "only a stage that copies or computes each element once can run ahead")
@@ -148,7 +148,7 @@ def _over_loops(
 
 
 def _chunked(block: BlockOp, buffer: SSAValue, loop: ForOp) -> tuple[int, int]:
-    """The dimension along which iteration k uses chunk k alone, and the size of a chunk."""
+    """Return the dimension along which iteration k uses chunk k alone, and the size of a chunk."""
     found: set[tuple[int, int]] = set()
     for user in users(buffer):
         places, dims, extents = _over_loops(user, buffer, loop)
@@ -215,7 +215,7 @@ _INCOMPLETE = "what its readers need is not all computed in the same iteration"
 def _elements(
     place: Sequence[AffineExpr], extents: Sequence[int], shape: Sequence[int]
 ) -> tuple[np.ndarray, ...]:
-    """The elements inside of `shape` at the indices `place`, for all values of the dimensions."""
+    """Return the elements of `shape` at the indices `place`, for all values of its dimensions."""
     values = [axis.ravel() for axis in np.indices(extents)]
     found = np.array([np.broadcast_to(_evaluate(e, values), values[0].shape) for e in place])
     inside = (found < np.array(shape)[:, None]).all(0)
@@ -248,7 +248,7 @@ def _own_loops(block: BlockOp, loop: ForOp) -> list[ForOp]:
 
 
 def _clone(nest: Operation, block: BlockOp, label: str) -> tuple[BlockOp, Operation]:
-    """A copy of a nest, detached, and its block, which gets a name of its own."""
+    """Copy a nest, detached; return it and its block, which gets a name of its own."""
     copy = nest.clone()
     (made,) = (op for op in copy.walk() if isinstance(op, BlockOp))
     made.label = StringAttr(free_label(func_of(block), label))
@@ -340,7 +340,7 @@ def _through_registers(
 
 
 def _add_variables(block: BlockOp, loops: Sequence[ForOp]) -> list[SSAValue]:
-    """Iteration variables for some loops, one for each."""
+    """Make iteration variables for some loops, one for each."""
     body = block.body.block
     made: list[SSAValue] = []
     operands, exprs = list(block.loops), list(block.exprs)

@@ -113,7 +113,7 @@ class _Tree:
         fan_in: int,
         count: int,
     ) -> tuple[Operation, BlockOp]:
-        """A stage behind `after` that leaves `count` results; its root and its block."""
+        """Add a stage behind `after` with `count` results; return its root and its block."""
         iters = [(self.along, count, IterKind.Spatial), ("part", fan_in, IterKind.Reduce)]
         label = free_label(func_of(self.block), f"{self.label}_{count}")
         root, stage = new_stage(label, [*self.iters, *iters], self.update.starts)
@@ -128,7 +128,7 @@ class _Tree:
         return root, stage
 
     def last(self, after: Operation, source: Sequence[SSAValue], count: int) -> BlockOp:
-        """The stage behind `after` whose results are those of the reduction."""
+        """Add the stage behind `after` whose results are the reduction's."""
         iters = [*self.iters, (self.along, count, IterKind.Reduce)]
         root, stage = new_stage(self.label, iters, self.init)
         body = stage.body.block
@@ -214,7 +214,7 @@ def _factor(
 
 
 def _entangled(block: BlockOp, position: int) -> tuple[list[int], list[int]]:
-    """The variables connected with loop `position`, and the other loops that drive them.
+    """Return the variables connected with loop `position`, and the other loops that drive them.
 
     They are replaced together: the variables of a block take their values independently of each
     other, and so must the new ones.

@@ -45,8 +45,10 @@ class Schedule:
     """
 
     def __init__(self, kernel: FuncOp, *, in_place: bool = False):
-        """`in_place` spares the copy and the record: `steps` stays empty. A refusal then leaves the
-        kernel half changed, which suits callers that give up its module.
+        """Schedule a copy of `kernel`, or with `in_place` the kernel itself.
+
+        `in_place` also spares the record: `steps` stays empty. A refusal then leaves the kernel
+        half changed, which suits callers that give up its module.
         """
         self._kernel = kernel
         self._is_recorded = not in_place
@@ -243,7 +245,7 @@ def _hint(loop: ForOp) -> str:
 
 
 def _part(expr: AffineExpr) -> str:
-    """A part of a layout as a step writes it: `d0`, `d0/4` or `d0%4`."""
+    """Return a part of a layout as a step writes it: `d0`, `d0/4` or `d0%4`."""
     match expr:
         case AffineBinaryOpExpr(kind=kind, lhs=dim, rhs=AffineConstantExpr(value=size)):
             return f"{dim}{'%' if kind is AffineBinaryOpKind.Mod else '/'}{size}"

@@ -65,7 +65,7 @@ def split(
 
 
 def _check_once(loop: ForOp, factor: int) -> None:
-    """A loop that runs once is no obstacle for the bound loops in it; one that runs more often is.
+    """Refuse bound loops in a loop that runs more than once.
 
     Only the first of its iterations does anything, but a work-item would ask for its index in each.
     """

@@ -33,7 +33,7 @@ LOOP_KIND = {IterKind.Spatial: LoopKind.Parallel, IterKind.Reduce: LoopKind.Seri
 def new_stage(
     label: str, iters: Sequence[tuple[str, int, IterKind]], init: Sequence[Attribute] = ()
 ) -> tuple[Operation, BlockOp]:
-    """A nest with one loop per iteration variable (name, extent, kind); its root and its block."""
+    """Make a nest with a loop per variable (name, extent, kind); return its root and block."""
     loops = [ForOp(LOOP_KIND[kind], extent, hint=name) for name, extent, kind in iters]
     block = BlockOp(
         label,
@@ -54,7 +54,7 @@ def new_stage(
 def new_temporary(
     func: FuncOp, like: SSAValue, shape: Sequence[int], name: str, scope: Scope | None
 ) -> SSAValue:
-    """A temporary with the element type of `like`, allocated at the top of the kernel."""
+    """Allocate a temporary with the element type of `like` at the top of the kernel."""
     kind = memref_of(like)
     if scope is None:
         new = MemRefType(kind.element_type, shape)
@@ -74,7 +74,7 @@ def new_temporary(
 
 
 def whole_stage(block: BlockOp, action: str) -> Operation:
-    """The outermost statement of a stage whose loops are plain and hold only its block.
+    """Return the outermost statement of a stage whose loops are plain and hold only its block.
 
     Refuses other stages in the name of `action`.
     """
@@ -125,7 +125,7 @@ def insert_after(new: Operation, op: Operation) -> None:
 
 
 def spatial_part(block: BlockOp) -> tuple[list[int], dict[SSAValue, AffineExpr]]:
-    """The positions of the spatial variables, and these as the dimensions of a spatial block."""
+    """Return the spatial variables' positions, and these as dimensions of a spatial block."""
     positions = [i for i, kind in enumerate(block.iter_kinds) if kind is IterKind.Spatial]
     leaves: dict[SSAValue, AffineExpr] = {
         block.iter_vars[position]: AffineExpr.dimension(d) for d, position in enumerate(positions)

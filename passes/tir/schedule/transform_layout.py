@@ -59,7 +59,7 @@ def transform_temporary(alloca: memref.AllocaOp, layout: Sequence[AffineExpr]) -
 def _checked(
     func: FuncOp, buffer: SSAValue, layout: Sequence[AffineExpr]
 ) -> tuple[AffineMap, MemRefType[Attribute]]:
-    """The map of a layout, and the type that a buffer has in it."""
+    """Return the map of a layout, and the type that a buffer has in it."""
     type_ = memref_of(buffer)
     affine_map = AffineMap(type_.get_num_dims(), 0, tuple(layout))
     try:

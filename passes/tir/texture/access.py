@@ -76,7 +76,7 @@ class PackedAccess:
 def access_of(
     op: memref.LoadOp | memref.StoreOp, known: Knowledge, packed: bool
 ) -> PackedAccess | None:
-    """The access, if its memory is a texture or, if `packed`, global memory accessed by texels.
+    """Return the access if its memory is a texture or, if `packed`, is accessed by texels.
 
     An access goes by texels if its last index is the variable of an expanded loop over the lanes of
     a texel, and the other indices do not depend on it.
@@ -100,7 +100,7 @@ def access_of(
 
 
 def lane_loop(indices: Indices, lane: AffineExpr, others: Sequence[AffineExpr]) -> tir.ForOp | None:
-    """The expanded loop over the four lanes whose variable is `lane` and does not choose texels."""
+    """Return the expanded loop over four lanes with variable `lane`, if it chooses no texel."""
     if not isinstance(lane, AffineDimExpr):
         return None
     owner = indices.leaves[lane.position].owner
@@ -128,7 +128,7 @@ def writes_whole_texels(access: PackedAccess, indices: Indices) -> bool:
 
 
 def refuse(access: PackedAccess, rule: str) -> CloptError:
-    """The error for an access that breaks a rule."""
+    """Return the error for an access that breaks a rule."""
     func: Operation | None = access.op
     while not isinstance(func, tir.FuncOp):
         assert func is not None
@@ -155,7 +155,7 @@ def is_global_parameter(buffer: SSAValue) -> bool:
 
 
 def row_major(shape: Sequence[int], indices: Sequence[AffineExpr]) -> AffineExpr:
-    """The position of an element, counted from the start of its buffer."""
+    """Return the position of an element, counted from the start of its buffer."""
     position: AffineExpr = AffineExpr.constant(0)
     for size, index in zip(shape, indices, strict=True):
         position = position * size + index

@@ -41,7 +41,7 @@ class Fill:
 
 
 def fill_of(op: scf.IfOp) -> Fill | None:
-    """The pattern at `op`, None if the `if` holds more than the load and index arithmetic."""
+    """Match the pattern at `op`; None if the `if` holds more than a load and its indices."""
     if len(op.results) != 1 or not op.false_region.blocks:
         return None
     *ops, end = op.true_region.block.ops

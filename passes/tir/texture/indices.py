@@ -36,7 +36,7 @@ class Condition(NamedTuple):
     high: int | None
 
     def otherwise(self) -> Condition:
-        """The negation."""
+        """Return the negation."""
         if self.low is not None:
             return Condition(self.expr, None, self.low - 1)
         assert self.high is not None
@@ -55,13 +55,13 @@ class Indices:
         self._exprs: dict[SSAValue, AffineExpr] = {}
 
     def dim(self, leaf: SSAValue) -> int:
-        """The number of a leaf."""
+        """Return the number of a leaf."""
         expr = self.expr(leaf)
         assert isinstance(expr, AffineDimExpr)
         return expr.position
 
     def expr(self, value: SSAValue) -> AffineExpr:
-        """An index value over the leaves."""
+        """Return an index value over the leaves."""
         found = self._exprs.get(value)
         if found is None:
             found = self._exprs[value] = self._derive(value)
@@ -78,7 +78,7 @@ class Indices:
                 return AffineExpr.dimension(len(self.leaves) - 1)
 
     def condition(self, value: SSAValue) -> Condition | None:
-        """A comparison of two indices; None for any other condition."""
+        """Return a comparison of two indices; None for any other condition."""
         compare = value.owner
         if not isinstance(compare, arith.CmpiOp) or compare.lhs.type != IndexType():
             return None
@@ -91,7 +91,7 @@ class Indices:
 
 
 def conjuncts(condition: SSAValue) -> list[SSAValue]:
-    """The values whose conjunction is `condition`."""
+    """Return the values whose conjunction is `condition`."""
     owner = condition.owner
     if isinstance(owner, arith.AndIOp):
         return [*conjuncts(owner.lhs), *conjuncts(owner.rhs)]
@@ -108,22 +108,22 @@ class Knowledge:
     facts: tuple[Condition, ...] = ()
 
     def running(self, variable: SSAValue, extent: int) -> Knowledge:
-        """The knowledge inside of a loop."""
+        """Return the knowledge inside of a loop."""
         return replace(self, ends={**self.ends, self.indices.dim(variable): extent})
 
     def when(self, condition: SSAValue) -> Knowledge:
-        """The knowledge where an i1 value is true."""
+        """Return the knowledge where an i1 value is true."""
         known = [self.indices.condition(part) for part in conjuncts(condition)]
         return self.assuming(*(one for one in known if one is not None))
 
     def unless(self, condition: SSAValue) -> Knowledge:
-        """The knowledge where an i1 value is false."""
+        """Return the knowledge where an i1 value is false."""
         parts = conjuncts(condition)
         known = self.indices.condition(parts[0])
         return self if known is None or len(parts) > 1 else self.assuming(known.otherwise())
 
     def assuming(self, *conditions: Condition) -> Knowledge:
-        """The knowledge where `conditions` hold, too."""
+        """Return the knowledge where `conditions` hold, too."""
         ends = dict(self.ends)
         for expr, _, high in conditions:
             if high is None:
@@ -146,11 +146,11 @@ class Knowledge:
         return [self.ends.get(dim) for dim in range(len(self.indices.leaves))]
 
     def simplify(self, expr: AffineExpr) -> AffineExpr:
-        """The same value with fewer divisions."""
+        """Return the same value with fewer divisions."""
         return simplify(expr, self._known_extents(expr))
 
     def bounds(self, expr: AffineExpr) -> Bounds:
-        """The least and the greatest value."""
+        """Return the least and the greatest value."""
         extents = self._known_extents(expr)
         forms = list(self._quotients(linear(expr, extents)))
         for leaf in expr.used_dims():
@@ -166,7 +166,7 @@ class Knowledge:
         return _bounds(linear(expr, extents), forms, extents)
 
     def _quotients(self, form: Linear) -> Iterator[tuple[Linear, int | None, int | None]]:
-        """The quotients in a sum whose dividends have bounds by facts: `(4 i + j) floordiv 3`."""
+        """Return the quotients in a sum whose dividends are bounded: `(4 i + j) floordiv 3`."""
         if not self.facts:
             return
         for atom in form.terms:
@@ -226,7 +226,7 @@ class Knowledge:
         return extents
 
     def _integer_bounds(self, value: SSAValue) -> Bounds:
-        """The range of an integer that comes out of a clamp, or of a minimum of indices."""
+        """Return the range of an integer that comes out of a clamp, or of a minimum of indices."""
         if not isinstance(value, OpResult):
             return None, None
         match value.op:
@@ -252,7 +252,7 @@ class Knowledge:
 
 
 def _values(expr: AffineExpr, points: Sequence[Values]) -> Values:
-    """The values of an expression where each leaf has those of `points`."""
+    """Return the values of an expression where each leaf has those of `points`."""
     # An array has the operators of the numbers that `eval` is made for.
     return np.asarray(expr.eval(cast("Sequence[int]", points), ()))
 
@@ -279,7 +279,7 @@ def _bounds(
 
 
 def _factor(form: Linear, part: Linear) -> int:
-    """The factor with which `form` contains `part`; 0 if it does not."""
+    """Return the factor with which `form` contains `part`; 0 if it does not."""
     factors = {
         form.terms.get(atom, 0) // k if form.terms.get(atom, 0) % k == 0 else 0
         for atom, k in part.terms.items()
@@ -288,7 +288,7 @@ def _factor(form: Linear, part: Linear) -> int:
 
 
 def _end_of(atom: AffineExpr, end: int) -> tuple[int, int] | None:
-    """A leaf and its exclusive upper bound, if an expression of it is less than `end`."""
+    """Return a leaf and its exclusive upper bound, if an expression of it is less than `end`."""
     match atom:
         case AffineDimExpr(position=leaf):
             return leaf, end

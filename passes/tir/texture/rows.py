@@ -26,7 +26,7 @@ _READS = 2
 
 
 def row_access_of(op: memref.LoadOp, known: Knowledge) -> PackedAccess | None:
-    """The access by texels to a parameter that is not packed; None where its lanes are unknown."""
+    """Return the access by texels to a plain parameter; None where its lanes are unknown."""
     type_ = memref_of(op.memref)
     shape, count = type_.get_shape(), prod(type_.get_shape())
     if not is_global_parameter(op.memref) or not tir.is_texel_type(type_.element_type):
@@ -44,7 +44,7 @@ def row_access_of(op: memref.LoadOp, known: Knowledge) -> PackedAccess | None:
 
 
 def _reads(address: Linear, known: Knowledge) -> set[int] | None:
-    """The elements that unrolled loops read, counted from the start of a texel.
+    """Return the elements that unrolled loops read, counted from the start of a texel.
 
     None where work-items or other loops choose lanes, or a vector holds several elements.
     """
@@ -71,7 +71,7 @@ def _expanded(indices: Indices, dim: int) -> tir.ForOp | None:
 
 
 def of_texels(part: SSAValue, known: Knowledge) -> Condition | None:
-    """A condition on the element of a row that is the same for all elements of a texel.
+    """Return a condition on the element of a row that is the same for all elements of a texel.
 
     None where it is not: the bound is inside of a texel, or the condition is about something else.
     """

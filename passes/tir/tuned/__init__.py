@@ -6,7 +6,7 @@ from importlib.resources import files
 
 
 def shipped_text(target: str) -> str | None:
-    """The database of a target; None where there is none."""
+    """Return the database of a target; None where there is none."""
     for file in files(__name__).iterdir():
         if file.name == f"{target}.jsonl":
             return file.read_text(encoding="utf-8")

@@ -56,13 +56,13 @@ class _Windows:
     """Pieces of a result have a multiple of it."""
 
     def reads(self, begin: int, end: int) -> tuple[int, int]:
-        """The first element of the input that a piece reads, and how many from there."""
+        """Return the first element of the input that a piece reads, and how many from there."""
         first = begin * self.stride - self.before
         last = (end - 1) * self.stride - self.before + extent(self.kernel, self.dilation)
         return max(0, first), min(self.size, last) - max(0, first)
 
     def runs(self, begin: int, end: int) -> Iterator[Run]:
-        """The runs of a piece: at the borders windows have fewer elements."""
+        """Return the runs of a piece: at the borders windows have fewer elements."""
         origin, _ = self.reads(begin, end)
         for taps, group in groupby(range(begin, end), self._taps):
             members = list(group)
@@ -82,7 +82,7 @@ class _Repeats:
     unit: int
 
     def reads(self, begin: int, end: int) -> tuple[int, int]:
-        """The first element of the input that a piece reads, and how many from there."""
+        """Return the first element of the input that a piece reads, and how many from there."""
         return begin // self.unit, (end - begin) // self.unit
 
     def runs(self, begin: int, end: int) -> Iterator[Run]:
@@ -105,7 +105,7 @@ def _axes(layer: ChannelwiseOp) -> list[_Axis]:
 
 
 def _parts(axis: _Axis) -> list[int]:
-    """The lengths of the largest piece when a result is cut into 1, 2, ... pieces."""
+    """Return the lengths of the largest piece when a result is cut into 1, 2, ... pieces."""
     count = axis.result // axis.unit
     return [axis.unit * part for part in dict.fromkeys(-(-count // n) for n in range(1, count + 1))]
 
@@ -136,7 +136,7 @@ class _ChannelTile:
 
 
 def _tile(axes: Sequence[_Axis], channels: int, room: int, tensors: int) -> _ChannelTile | None:
-    """The largest piece of which `room` holds the input and `tensors` results, whole rows first.
+    """Return the largest piece whose input and `tensors` results fit in `room`, whole rows first.
 
     None if not even the smallest has room.
     """
@@ -237,7 +237,7 @@ class ChannelwiseLayer:
 def _box(
     plane: tuple[int, int], starts: Sequence[int], sizes: Sequence[int], image: Sequence[int]
 ) -> ActivationBox:
-    """A piece of some channels of activations whose rows and columns are those of `image`."""
+    """Return a piece of some channels of activations with the rows and columns of `image`."""
     (first, last), (rows, columns) = plane, sizes
     offset = (first * image[0] + starts[0]) * image[1] + starts[1]
     return ActivationBox(

@@ -34,7 +34,7 @@ class Ring:
         self.next = 0
 
     def place(self, key: object) -> tuple[int, bool]:
-        """The first element of the slot for `key`, and whether it has to be filled."""
+        """Return the first element of the slot for `key`, and whether it has to be filled."""
         if key in self.keys:
             return self.start + self.keys.index(key) * self.size, False
         slot = self.next
@@ -51,7 +51,7 @@ class TensorAddress:
     offset: int = 0
 
     def shifted(self, elements: int) -> TensorAddress:
-        """The place so many elements further."""
+        """Return the place so many elements further."""
         return TensorAddress(self.buffer, self.offset + elements)
 
 
@@ -105,7 +105,7 @@ class Results:
     row: int
 
     def axes(self, *, src: bool = False, vector: bool = False) -> list[Loop]:
-        """The loops over them; `src` moves the second index alike, `vector` by channels alone."""
+        """Return the loops over them; `src` moves the second index too, `vector` by channels."""
         return [
             Loop(self.channels, self.channel, self.channel * src + vector, 0),
             Loop(self.rows, self.row, self.row * src, 0),
@@ -201,7 +201,7 @@ class Emitter:
         places: Mapping[SSAValue, TensorAddress],
         box: ActivationBox,
     ) -> None:
-        """The steps behind a sum. `biases` are in the accumulator; tensors go to `other`."""
+        """Return the steps behind a sum. `biases` are in the accumulator; tensors go to `other`."""
         for step in steps:
             match step:
                 case Immediate(kind, value):
@@ -220,7 +220,7 @@ class Emitter:
 
 
 def _stride(sizes: tuple[int, int], stride: int) -> int:
-    """The stride, which means nothing in a single row."""
+    """Return the stride, which means nothing in a single row."""
     return sizes[1] if sizes[0] == 1 else stride
 
 
@@ -228,7 +228,7 @@ def input_box(
     offset: int, channels: int, channel: int, pad_channel: int, rows: Span, columns: Span,
     size: tuple[int, int],
 ) -> ActivationBox:  # fmt: skip
-    """The box of inputs that spans of rows and columns name, in an image of `size`."""
+    """Return the box of inputs that spans of rows and columns name, in an image of `size`."""
     top, inside, bottom = rows.clipped(size[0])
     left, width, right = columns.clipped(size[1])
     first = max(rows.first, 0) if rows.step == 1 else rows.first

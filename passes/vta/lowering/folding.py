@@ -35,7 +35,7 @@ def fold(
     distance: int,
     room: int,
 ) -> tuple[UopKernel, ...]:
-    """The fewest micro-ops that run a nest of `axes` and taps, in one instruction if possible.
+    """Return the fewest micro-ops for a nest of `axes` and taps, in one instruction if possible.
 
     A micro-op reads no sum that one of the `distance - 1` before it wrote; the order of sums is
     free. An instruction has up to `room` micro-ops. Where both cannot be had, an axis becomes
@@ -112,7 +112,7 @@ def _uops(
 
 
 def _moved_by(axes: Sequence[Loop], turns: Sequence[int]) -> tuple[int, int, int]:
-    """What a turn of each axis adds to the indices."""
+    """Return what a turn of each axis adds to the indices."""
     pairs = list(zip(axes, turns, strict=True))
     return (
         sum(axis.dst * turn for axis, turn in pairs),

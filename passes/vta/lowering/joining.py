@@ -13,7 +13,7 @@ from .tasks import Task
 
 
 def parts_of(op: ConcatOp, config: Config) -> list[tuple[SSAValue, int]]:
-    """The operands, each with its first tile in an image of the result."""
+    """Return the operands, each with its first tile in an image of the result."""
     parts: list[tuple[SSAValue, int]] = []
     first = 0
     for value in op.inputs:
@@ -23,12 +23,12 @@ def parts_of(op: ConcatOp, config: Config) -> list[tuple[SSAValue, int]]:
 
 
 def images_of(value: SSAValue, config: Config) -> int:
-    """The images of activations, in tiles."""
+    """Return the images of activations, in tiles."""
     return blocks(shape_of(value)[0], config.batch)
 
 
 def tiles_of_image(value: SSAValue, config: Config) -> int:
-    """The tiles of an image of activations."""
+    """Return the tiles of an image of activations."""
     return activation_tiles(shape_of(value), config) // images_of(value, config)
 
 

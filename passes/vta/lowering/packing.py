@@ -9,12 +9,12 @@ from ....weights import Array
 
 
 def blocks(channels: int, block: int) -> int:
-    """The tiles that so many channels take."""
+    """Return the tiles that so many channels take."""
     return -(-channels // block)
 
 
 def block_groups(groups: int, inputs: int, outputs: int, block: int) -> int:
-    """The most groups, of whole blocks each, that hold `groups` groups of channels.
+    """Return the most groups, of whole blocks each, that hold `groups` groups of channels.
 
     Several groups within one block become one with zeros in its weights.
     """
@@ -25,7 +25,7 @@ def block_groups(groups: int, inputs: int, outputs: int, block: int) -> int:
 
 
 def merge_groups(weight: Array, groups: int, merged: int) -> Array:
-    """A weight O x I/groups x kh x kw for fewer groups, O x I/merged x kh x kw, with zeros."""
+    """Merge the groups of a weight: O x I/groups x kh x kw becomes O x I/merged x kh x kw."""
     if merged == groups:
         return weight
     outputs, inputs = weight.shape[0] // groups, weight.shape[1]
@@ -75,7 +75,7 @@ def pack_activations(x: Array, config: Config) -> Array:
 
 
 def unpack_activations(tiles: Array, shape: tuple[int, ...], config: Config) -> Array:
-    """The inverse of `pack_activations`, for a result of `shape`."""
+    """Return the inverse of `pack_activations`, for a result of `shape`."""
     images, channels, *space = (*shape, *[1] * (4 - len(shape)))
     n, c = blocks(images, config.batch), blocks(channels, config.block_out)
     split = tiles.reshape(n, c, *space, config.batch, config.block_out)
@@ -86,7 +86,7 @@ def unpack_activations(tiles: Array, shape: tuple[int, ...], config: Config) -> 
 
 
 def activation_tiles(shape: tuple[int, ...], config: Config) -> int:
-    """The tiles that activations of a shape take in DRAM."""
+    """Return the tiles that activations of a shape take in DRAM."""
     images, channels, *space = shape
     count = blocks(images, config.batch) * blocks(channels, config.block_in)
     for size in space:

@@ -28,7 +28,7 @@ _MOST_OPERANDS = 2
 
 
 def merged_groups(layer: ConvolutionOp | DenseOp, config: Config) -> int:
-    """The groups of a layer that are whole blocks."""
+    """Return the groups of a layer that are whole blocks."""
     if isinstance(layer, DenseOp):
         return 1
     channels = shape_of(layer.x)[1], shape_of(layer.result)[1]
@@ -38,7 +38,7 @@ def merged_groups(layer: ConvolutionOp | DenseOp, config: Config) -> int:
 def problem_of(
     layer: ConvolutionOp | DenseOp, steps: Sequence[Step], config: Config
 ) -> TilingProblem:
-    """The tiling problem of a layer whose sums go through `steps`."""
+    """Return the tiling problem of a layer whose sums go through `steps`."""
     kinds = [isinstance(step, AddTensor) for step in steps]
     alu_steps, residuals = len(steps) - sum(kinds), min(1, sum(kinds))
     vectors = int(any(isinstance(step, AddBias) for step in steps))
@@ -71,8 +71,9 @@ def _problem(
 
 
 def why_not(layer: LayerOp, config: Config, threads: int = 2) -> str:
-    """One sentence if a core has no tiles for a layer, or no room for one of them and all that may
-    follow its sum; empty if it has.
+    """Return a sentence if a core cannot tile a layer, or an empty text if it can.
+
+    A tile needs room for one sum and all that may follow it.
     """
     if isinstance(layer, ConvolutionOp | DenseOp):
         has_room = fits(_problem(layer, config, 0, 1, 1), config, threads)

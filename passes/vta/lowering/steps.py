@@ -64,7 +64,7 @@ def requantize(layer: LayerOp, *, rounds: bool = True) -> list[Step]:
 
 
 def behind_window(layer: PoolOp | UpsampleOp) -> list[Step]:
-    """The steps behind the sums or elements of windows."""
+    """Return the steps behind the sums or elements of windows."""
     if isinstance(layer, SumPoolOp):
         return scaled(layer)
     is_plain = (layer.shift, layer.low, layer.high) == (0, LOW, HIGH)
@@ -83,7 +83,7 @@ def shift_left(amount: int) -> list[Step]:
 
 
 def steps_behind(layer: LayerOp, operand: int) -> list[Step]:
-    """The steps of an elementwise layer whose `operand` the accumulator holds."""
+    """Return the steps of an elementwise layer whose `operand` the accumulator holds."""
     if isinstance(layer, AddOp):
         other = layer.operands[1 - operand]
         shifts = layer.left_shifts
@@ -94,7 +94,7 @@ def steps_behind(layer: LayerOp, operand: int) -> list[Step]:
 
 
 def scaled(layer: ScaleOp | SumPoolOp) -> list[Step]:
-    """The steps that multiply, add, and requantize."""
+    """Return the steps that multiply, add, and requantize."""
     steps: list[Step] = []
     if layer.multiplier != 1:
         steps.append(Immediate(AluKind.MUL, layer.multiplier))

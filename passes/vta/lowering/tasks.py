@@ -21,7 +21,7 @@ class Task:
 
 
 def tasks_of(graph: GraphOp) -> list[Task]:
-    """The tasks of a graph in an order in which they can run.
+    """Return the tasks of a graph in an order in which they can run.
 
     An elementwise layer joins the task of an operand that nothing else reads; of two operands that
     which is computed last. A concatenation only moves tiles, so none joins it.

@@ -89,7 +89,7 @@ class Slots:
 
 @lru_cache(maxsize=1024)
 def choose_tile(problem: TilingProblem, config: Config, threads: int) -> tuple[ProductTile, Slots]:
-    """The cheapest tile whose pieces fit `threads` times. Raises ValueError if none fits."""
+    """Return the cheapest tile whose pieces fit `threads` times. Raises ValueError if none fits."""
     # Long rows are cheapest; only small scratchpads need shorter ones.
     best = _cheapest(problem, config, threads, 4) or _cheapest(problem, config, threads, MAX_PARTS)
     if best is None:
@@ -109,7 +109,7 @@ def fits(problem: TilingProblem, config: Config, threads: int) -> bool:
 def _cheapest(
     problem: TilingProblem, config: Config, threads: int, most: int
 ) -> tuple[ProductTile, Slots] | None:
-    """The cheapest tile whose rows are cut into at most `most` parts, unless they are long."""
+    """Return the cheapest tile with at most `most` parts of a row, unless rows are long."""
     best: tuple[float, ProductTile, Slots] | None = None
     rows, columns = _lengths(problem.rows), _lengths(problem.columns, most)
     for groups, inner, outer in _channels(problem, config, threads):
@@ -128,7 +128,7 @@ def _cheapest(
 
 
 def _parts(size: int, most: int) -> list[int]:
-    """The sizes of the largest part when `size` is cut into 1, 2, ... up to `most` equal parts."""
+    """Return the largest part's sizes when `size` is cut into 1, 2, ... `most` equal parts."""
     return list(dict.fromkeys(-(-size // n) for n in range(1, min(size, most) + 1)))
 
 
@@ -139,7 +139,7 @@ def _lengths(window: AxisWindow, most: int = MAX_PARTS) -> list[tuple[int, int]]
 
 
 def _reach(window: AxisWindow, part: int) -> int:
-    """The most elements of the input that pieces of `part` results read."""
+    """Return the most elements of the input that pieces of `part` results read."""
     return max(
         window.span(begin, min(begin + part, window.result)).count
         for begin in range(0, window.result, part)
@@ -147,7 +147,7 @@ def _reach(window: AxisWindow, part: int) -> int:
 
 
 def _channels(problem: TilingProblem, config: Config, threads: int) -> list[tuple[int, int, int]]:
-    """Groups, input and output blocks whose weights fit the scratchpad."""
+    """Return groups, input and output blocks whose weights fit the scratchpad."""
     choices = [
         (1, inner, outer)
         for inner in _parts(problem.inner, MAX_PARTS)
@@ -167,7 +167,7 @@ def _channels(problem: TilingProblem, config: Config, threads: int) -> list[tupl
 
 
 def _weight_room(config: Config, threads: int) -> int:
-    """The most tiles of weights of a piece."""
+    """Return the most tiles of weights of a piece."""
     # A kernel has up to a micro-op for each tile of weights, and four kernels should fit.
     return min(config.depth(Memory.WGT) // threads, config.depth(Memory.UOP) // 4)
 
@@ -175,7 +175,7 @@ def _weight_room(config: Config, threads: int) -> int:
 def _slots(
     problem: TilingProblem, tile: ProductTile, inp: int, config: Config, threads: int
 ) -> Slots | None:
-    """The slots of a tile that reads `inp` elements of inputs; None if they do not fit."""
+    """Return the slots of a tile that reads `inp` elements of inputs; None if they do not fit."""
     acc = tile.results * (1 + problem.residuals)
     vectors = tile.channels * problem.vectors
     sums, inputs = config.depth(Memory.ACC), config.depth(Memory.INP)

@@ -33,7 +33,7 @@ class ElementRange(NamedTuple):
 
 
 def touched(op: TileOp) -> Iterator[ElementRange]:
-    """The ranges that other stages can touch, too; sums and micro-ops are of one stage alone."""
+    """Return the ranges that other stages can touch, too; sums and micro-ops have one stage."""
     match op:
         case TransferOp():
             rows, columns = op.sizes
@@ -54,7 +54,7 @@ def touched(op: TileOp) -> Iterator[ElementRange]:
 
 
 def _bounds(op: UopsOp, index: int) -> tuple[int, int]:
-    """The least index of a tile, and the greatest plus one; index is that of dst, src or wgt."""
+    """Return the range of a tile's indices, end excluded; `index` is that of dst, src or wgt."""
     first, last = _extremes(op.uops_attr)[index]
     return first, last + sum((loop.extent - 1) * loop[1 + index] for loop in op.loops) + 1
 

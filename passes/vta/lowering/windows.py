@@ -16,7 +16,7 @@ class Span:
     step: int
 
     def clipped(self, size: int) -> tuple[int, int, int]:
-        """The elements before, within and behind an input of `size`."""
+        """Return the elements before, within and behind an input of `size`."""
         before = min(self.count, max(0, -(-max(0, -self.first) // self.step)))
         inside = sum(0 <= self.first + i * self.step < size for i in range(self.count))
         return before, inside, self.count - before - inside
@@ -54,7 +54,7 @@ class AxisWindow:
     skips: bool = False
 
     def span(self, begin: int, end: int) -> Span:
-        """What the elements `begin` to `end` (excluded) of the result read."""
+        """Return what the elements `begin` to `end` (excluded) of the result read."""
         window = extent(self.kernel, self.dilation)
         if self.transposed:
             first = -(-(begin + self.before - window + 1) // self.stride)
@@ -68,7 +68,7 @@ class AxisWindow:
         return Span(first, (end - begin - 1) * self.stride + window, 1)
 
     def phases(self, begin: int, end: int) -> list[Phase]:
-        """The phases of the elements `begin` to `end` (excluded) of the result."""
+        """Return the phases of the elements `begin` to `end` (excluded) of the result."""
         span = self.span(begin, end)
         if not self.transposed:
             taps = tuple((k, k * self.dilation) for k in range(self.kernel))

@@ -25,7 +25,7 @@ pytestmark = pytest.mark.in_turns
 
 TARGET = "adreno-740 clml=prefer"
 REASON = {
-    "absent": r"net has operations of CLML .*, neither the device nor a library .* provides;.*",
+    "absent": r"net has operations of CLML .*, which neither the device nor .* provides; .*",
     "locked": r"The device's CLML cannot be used: clQueryMLInterfaceVersionsQCOM returns -6, .*",
     "too old": r"net needs version 3 of CLML; it was built for versions up to 5, but the device .*",
 }

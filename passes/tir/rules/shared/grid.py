@@ -111,8 +111,10 @@ def join_grid_of_texels(
 
 
 def _join_grid(schedule: Schedule, loops: Sequence[tir.ForOp], main: KernelStage) -> None:
-    """Bind the outermost loop to the longest index of the grid, in chunks, so that the grid does
-    not grow; the other loops are sequential. This follows from the grid and needs no decision.
+    """Bind the outermost loop to the longest index of the grid; the others are sequential.
+
+    It runs in chunks, so that the grid does not grow. This follows from the grid and needs no
+    decision.
     """
     bound = [loop for loop in tir.enclosing_loops(main.block) if loop.kind.data.is_bound]
     loops = sorted(loops, key=lambda loop: loop.size > 1)
