@@ -116,7 +116,7 @@ def misaligned(plan: Plan) -> Iterator[Fault]:
             at = plan.free() + BASE // 2
             yield (
                 plan.with_value(number, offset=at),
-                rf"uses {name(number)} from byte {at} of %arena on, but phone lets views start",
+                rf"uses {name(number)} from byte {at} of %arena on, but phone requires views",
             )
 
 
@@ -140,7 +140,7 @@ def images(plan: Plan) -> Iterator[int]:
 def pitch_too_small(plan: Plan) -> Iterator[Fault]:
     for number in images(plan):
         pitch = plan.values[number].row - 16
-        yield plan.with_value(number, pitch=pitch), rf"a pitch of {pitch} bytes does not hold rows"
+        yield plan.with_value(number, pitch=pitch), rf"a pitch of {pitch} bytes cannot hold rows"
 
 
 def pitch_misaligned(plan: Plan) -> Iterator[Fault]:
@@ -155,7 +155,7 @@ def pitch_misaligned(plan: Plan) -> Iterator[Fault]:
 
 def no_pitch(plan: Plan) -> Iterator[Fault]:
     for number in images(plan):
-        yield plan.with_value(number, pitch=None), r"an image2d in an arena has a pitch"
+        yield plan.with_value(number, pitch=None), r"an image2d in an arena must have a pitch"
 
 
 def in_place_elsewhere(plan: Plan) -> Iterator[Fault]:
@@ -193,7 +193,10 @@ def image_in_place(plan: Plan) -> Iterator[Fault]:
                 continue
             free = plan.free()
             damaged = plan.with_value(given, offset=free).with_value(written, offset=free)
-            yield damaged, rf"given {name(given)} and writes {name(written)}, .* no kernel reads an"
+            yield (
+                damaged,
+                rf"given {name(given)} and writes {name(written)}, .* a kernel cannot read",
+            )
 
 
 FAULTS: tuple[Callable[[Plan], Iterator[Fault]], ...] = (
