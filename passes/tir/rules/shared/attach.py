@@ -51,15 +51,19 @@ def read_loops(stage: KernelStage, output: KernelStage) -> set[tir.ForOp]:
 def attach(
     schedule: Schedule, stages: Sequence[KernelStage], output: KernelStage
 ) -> tuple[int, dict[tir.BlockOp, list[tir.ForOp]]]:
-    """Compute every stage inside of the output's loops, as far out as its values allow.
+    """Compute every stage inside of the output's loops, as far in as all its consumers allow.
 
     The temporaries become private. Return how many outer loops of the output remain around all
     stages, which may run in parallel, and the new loops of each stage, spatial ones first.
     """
     shared = len(output.loops)
     placed = {stage.block: stage.loops for stage in stages}
+    depths: dict[tir.BlockOp, int] = {}
     for stage in reversed(stages):
-        depth = needed_depth(stage, output.loops)
+        # A stage that the output and another stage read stays outside of the place of the latter.
+        around = (depths[block] for block in stage.consumers() if block in depths)
+        depth = min((needed_depth(stage, output.loops), *around))
+        depths[stage.block] = depth
         shared = min(shared, depth)
         if depth:
             placed[stage.block] = schedule.compute_at(stage.block, output.loops[depth - 1])
