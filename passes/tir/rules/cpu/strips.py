@@ -35,9 +35,6 @@ PARAMETERS = (
 
 
 def _domains(shape: FusedPixels, target: cl.Target) -> Domains | NotApplicable:
-    loads = shape.product.contraction.loads
-    if multiplies_bytes(target) and any(element_bytes(load) == 1 for load in loads):
-        return NotApplicable("the device multiplies four bytes at a time if a kernel has no strip")
     if not shape.most_rows(1):
         return NotApplicable("a work-item has no memory for a row of what it multiplies")
 
@@ -61,6 +58,9 @@ def _domains(shape: FusedPixels, target: cl.Target) -> Domains | NotApplicable:
 
 
 def _objection(space: Space[FusedPixels]) -> str | None:
+    loads = space.structure.product.contraction.loads
+    if multiplies_bytes(space.target) and any(element_bytes(load) == 1 for load in loads):
+        return "the device multiplies four bytes at a time if a kernel has no strip"
     if not space.model(StripsModel).near_rows:
         return "the second cache does not hold a row of what it multiplies"
     return None

@@ -42,10 +42,14 @@ def _shapes(stage: KernelStage, target: cl.Target) -> Shapes:
     return Shapes([*outer, inner // TEXEL], target)
 
 
-def _domains(stage: KernelStage, target: cl.Target) -> Domains | NotApplicable:
-    if not (target.uses_textures and target.compiler.texels_of_rows):
-        return NotApplicable("it needs a device that reads rows by texels")
+def _domains(stage: KernelStage, target: cl.Target) -> Domains:
     return {GROUP.name: _shapes(stage, target)}
+
+
+def _objection(space: Space[KernelStage]) -> str | None:
+    if space.target.uses_textures and space.target.compiler.texels_of_rows:
+        return None
+    return "the device's compiler joins the loads of neighbours"
 
 
 def _default(space: Space[KernelStage]) -> Params:
@@ -68,5 +72,6 @@ ROW_TEXELS = Rule(
     _domains,
     _default,
     _apply,
+    _objection,
 )
-"""The other rules for plain memory on a GPU suit devices that gather the loads of neighbours."""
+"""The other rules for plain memory on a GPU suit devices that join the loads of neighbours."""

@@ -137,7 +137,7 @@ class TexelPartsModel:
     def group(self, tile: TexelTile, parts: int) -> tuple[float, int, int]:
         """Return the share of a group's lanes in use, its tiles and their variable."""
         shape, target = self.shape, self.target
-        most = target.machine.preferred_work_group // parts
+        most = max(1, target.machine.preferred_work_group // parts)
         return max(
             (self._use(_tiles(shape, tile, along), members, parts), members, along)
             for along in _along(shape)

@@ -266,7 +266,7 @@ def candidates(shape: TexelReduction, target: cl.Target) -> Iterator[TexelTile]:
         for blocks in shape.blocks(columns):
             for rows in shape.rows(columns):
                 tile = TexelTile(columns, blocks, rows)
-                if columns * rows <= most and rows <= most // _COLUMNS_OF_ROW:
+                if columns * rows <= most and rows <= max(1, most // _COLUMNS_OF_ROW):
                     yield tile
 
 

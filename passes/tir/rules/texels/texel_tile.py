@@ -53,8 +53,7 @@ LANES = number(
 
 def _groups(shape: TexelReduction, tile: TexelTile, target: cl.Target) -> Shapes:
     """Return the groups of work-items that compute such tiles."""
-    slots = shape.products(tile) if target.machine.item_slots else 0
-    return Shapes(shape.grid(tile), target, slots=slots)
+    return Shapes(shape.grid(tile), target, slots=shape.products(tile))
 
 
 @dataclass(frozen=True)

@@ -72,7 +72,7 @@ class Shapes:
     target: cl.Target
     others: Shape = ()
     slots: float = 0.0
-    """Issue slots of a work-item, of which a division is a share; 0 if they were not counted."""
+    """Issue slots of a work-item, of which a division is a share; 0 if they are not known."""
 
     def __contains__(self, value: object) -> bool:
         """Return whether the groups fit into the axes and the device takes them all."""
@@ -163,7 +163,8 @@ def _cost_of_divisions(count: int, target: cl.Target, slots: float) -> float:
     if count == 0:
         return 0.0
     cost = _DIVISION + target.machine.further_division_cost * (count - 1)
-    return min(cost, count * target.machine.item_slots / slots) if slots else cost
+    counted = target.machine.item_slots
+    return min(cost, count * counted / slots) if counted and slots else cost
 
 
 def group_shape(
