@@ -8,6 +8,7 @@ import random
 import secrets
 from functools import cache
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -137,6 +138,14 @@ def devices() -> dict[str, str]:
     found = _devices()
     assert found, "no OpenCL device"
     return found
+
+
+@pytest.fixture(scope="session")
+def torch() -> ModuleType:
+    """Return the package torch with a fixed seed, imported by the first test that needs it."""
+    module = pytest.importorskip("torch", reason="needs PyTorch: install clopt[torch]")
+    module.manual_seed(0)
+    return module
 
 
 @pytest.fixture

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -153,6 +154,14 @@ def test_wrong_outputs(device: str, mistake: str) -> None:
     outputs, message = REFUSED[mistake]
     with pytest.raises(CloptError, match=message):
         executable.run([X], outputs(executable))
+
+
+@pytest.mark.by_default(cases=0)  # torch is installed for the thorough tier
+def test_a_tensor_that_requires_a_gradient_is_refused(device: str, torch: ModuleType) -> None:
+    executable = program(SMALL, device)
+    y = torch.zeros(SMALL, requires_grad=True)
+    with pytest.raises(CloptError, match='"y" is a torch.Tensor, which gives no array: '):
+        executable.run([X], {"y": y})
 
 
 def test_wrong_memory(device: str) -> None:

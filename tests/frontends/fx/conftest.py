@@ -1,4 +1,4 @@
-"""torch is imported by the first test that needs it, not by the tests of other folders."""
+"""torchvision, for the networks that tests compile from torch."""
 
 from __future__ import annotations
 
@@ -13,14 +13,6 @@ import pytest
 
 # torch sets this variable when it first compiles; a test must leave the environment unchanged.
 os.environ.setdefault("TORCHINDUCTOR_CACHE_DIR", str(Path(tempfile.gettempdir()) / "clopt-torch"))
-
-
-@pytest.fixture(scope="session")
-def torch() -> ModuleType:
-    """Return the package torch with a fixed seed."""
-    module = pytest.importorskip("torch", reason="needs PyTorch: install clopt[torch]")
-    module.manual_seed(0)
-    return module
 
 
 @pytest.fixture(scope="session")
