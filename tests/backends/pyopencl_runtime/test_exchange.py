@@ -160,7 +160,7 @@ def test_wrong_outputs(device: str, mistake: str) -> None:
 def test_a_tensor_that_requires_a_gradient_is_refused(device: str, torch: ModuleType) -> None:
     executable = program(SMALL, device)
     y = torch.zeros(SMALL, requires_grad=True)
-    with pytest.raises(CloptError, match='"y" is a torch.Tensor, which gives no array: '):
+    with pytest.raises(CloptError, match=r'"y" is a torch\.Tensor, which gives no array: '):
         executable.run([X], {"y": y})
 
 
