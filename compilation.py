@@ -21,7 +21,7 @@ from .backends.programs import program_of, weights_read
 from .backends.pyopencl_runtime import Device
 from .backends.pyopencl_runtime.calibration import start_live_target
 from .backends.pyopencl_runtime.library_runtime import LibraryRuntime
-from .backends.saved_model import Plan
+from .backends.saved_model import SavedPlan
 from .compiled_model import CompiledModel, make_model
 from .context import CloptContext, explaining, weights_of
 from .dialects import nn, tir
@@ -75,11 +75,11 @@ def compile_model(
     device = place.device if isinstance(place.device, Device) else None
     tuned = tuning_for(model, options.tuning, device)
     decisions = _lower(module, ctx, options, tuned, get_ready)
-    alternatives = [Plan(module)]
+    alternatives = [SavedPlan(module)]
     if kernels is not None and (names := optional_accelerators(program_of(module))):
         set_target(kernels, change_facts(target_of(kernels), dict.fromkeys(names, "off")))
         _lower(kernels, ctx, replace(options, explain=False), tuned)
-        alternatives.append(Plan(kernels))
+        alternatives.append(SavedPlan(kernels))
     # Passes leave unused arrays behind, which they have folded or packed.
     keys = {key for each in alternatives for key in weights_read(each.module)}
     weights = ctx.weights.subset(key for key in ctx.weights.keys() if key in keys)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from .backends.pyopencl_runtime import Bindable, CommandQueue, Image, Runnable
     from .backends.pyopencl_runtime.arrays import Array, Arrays, Given, Outputs
-    from .backends.saved_model import Plan
+    from .backends.saved_model import SavedPlan
     from .backends.stored_program import StoredProgram
     from .description import Description
     from .dialects.cl import ProgramOp
@@ -305,7 +305,7 @@ def module_of(program: ProgramOp) -> ModuleOp:
 
 
 def make_model(
-    plans: Sequence[Plan],
+    plans: Sequence[SavedPlan],
     weights: Weights,
     libraries: Mapping[str, str],
     place: Place,
@@ -339,7 +339,7 @@ def _planned(module: ModuleOp) -> ModuleOp:
 
 
 def executable_of(
-    plan: Plan,
+    plan: SavedPlan,
     weights: Weights,
     libraries: Mapping[str, str],
     place: Place,

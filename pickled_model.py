@@ -74,7 +74,7 @@ def _run(contents: TextContents, origin: Origin) -> Runnable:
     place = Place(choice.find() if isinstance(choice, DeviceName) else choice)
     if stored.launches is not None:
         return replay_of(stored, weights, contents, place, origin.use_cache)
-    from .backends.saved_model import Plan
+    from .backends.saved_model import SavedPlan
 
-    plan = Plan(contents.declared, stored.source)
+    plan = SavedPlan(contents.declared, stored.source)
     return executable_of(plan, weights, origin.accelerators, place, origin.use_cache)

@@ -56,10 +56,10 @@ def backend(
             stacklevel=2,
         )
         return graph.forward
-    return Graph(graph, inputs, options or {})
+    return TorchGraph(graph, inputs, options or {})
 
 
-class Graph:
+class TorchGraph:
     """A graph of dynamo, compiled for each set of weights and shapes that it is called with."""
 
     def __init__(self, graph: Any, inputs: Sequence[Any], options: Mapping[str, Any]):
@@ -73,7 +73,7 @@ class Graph:
             if isinstance(value, parameter) or hasattr(value, "_dynamo_static_input_type")
         ]
         self._changes: dict[int, int] = {}
-        self._variants: dict[tuple[Any, ...], Variant] = {}
+        self._variants: dict[tuple[Any, ...], TorchVariant] = {}
         symbolic = [value for value in inputs if not self._is_static(value)]
         if not symbolic:
             self._variants[self._key(inputs)] = self._variant(inputs)
@@ -110,7 +110,7 @@ class Graph:
             for i, value in enumerate(inputs)
         )
 
-    def _variant(self, inputs: Sequence[Any]) -> Variant:
+    def _variant(self, inputs: Sequence[Any]) -> TorchVariant:
         fixed = {i: inputs[i] for i in self._fixed}
 
         def compile_graph(aten: Any) -> Callable[..., Any]:
@@ -120,10 +120,10 @@ class Graph:
             constants = {places[i].name: tensor for i, tensor in known.items()}
             return compile_parts(aten, constants, self._options)
 
-        return Variant(trace(self._graph, inputs, compile_graph), fixed)
+        return TorchVariant(trace(self._graph, inputs, compile_graph), fixed)
 
 
-class Variant:
+class TorchVariant:
     """A graph compiled for some weights, which remembers their versions."""
 
     def __init__(self, run: Callable[..., Any], fixed: Mapping[int, Any]):
@@ -156,7 +156,7 @@ def compile_parts(
         outer = [node.name for node in calls[name].args]
         held = {i: constants[o] for i, o in zip(inner, outer, strict=True) if o in constants}
         try:
-            program = Part(_compile(part, held, options), part, inner, held)
+            program = TorchPart(_compile(part, held, options), part, inner, held)
         except CloptError as error:
             if not options:
                 warnings.warn(f"A part of the graph stays in torch: {error}", stacklevel=2)
@@ -167,7 +167,7 @@ def compile_parts(
     return fused.forward
 
 
-class Part:
+class TorchPart:
     """A part of a graph of torch as a compiled model."""
 
     def __init__(

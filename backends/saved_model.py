@@ -45,7 +45,7 @@ _FILES = ((PROGRAM, KERNELS), ("fallback.mlir", "fallback.cl"))
 
 
 @dataclass(frozen=True)
-class Plan:
+class SavedPlan:
     """One way to compute a model: a module with one program, and the OpenCL C of its kernels.
 
     Without a source, the module contains the kernels themselves; in a folder it only declares them.
@@ -81,12 +81,12 @@ def save_model(folder: Path, plans: Sequence[tuple[ModuleOp, str]], weights: Wei
     replace_folder(folder, write, DESCRIPTION, "compiled model")
 
 
-def load_model(folder: Path) -> tuple[list[Plan], Weights]:
+def load_model(folder: Path) -> tuple[list[SavedPlan], Weights]:
     """Read a folder that `save_model` wrote; raise CloptError if it is damaged or incomplete."""
     description = _parse_description(_read(folder, DESCRIPTION), folder)
     _check_accelerators(folder, description)
     listed: dict[str, Any] = description[FILES]
-    plans: list[Plan] = []
+    plans: list[SavedPlan] = []
     for names in _FILES:
         if names[0] not in listed and plans:
             break
@@ -99,7 +99,7 @@ def load_model(folder: Path) -> tuple[list[Plan], Weights]:
                 f"{folder / names[0]} was written by clopt {description.get('clopt')}, but clopt "
                 f"{VERSION} cannot read it; compile the model again."
             ) from error
-        plans.append(Plan(parsed.module, source))
+        plans.append(SavedPlan(parsed.module, source))
     return plans, Weights.load(folder / WEIGHTS)
 
 

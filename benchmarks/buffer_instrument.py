@@ -17,7 +17,7 @@ from clopt.dialects import cl, tir
 from clopt.messages.source import Source, SourceModule
 from clopt.tuning.measure import TEXTURES, OpenCLInstrument
 from clopt.tuning.programs import TrialProgram
-from clopt.tuning.timing import Built
+from clopt.tuning.timing import BuiltProgram
 from clopt.tuning.trial import Task
 
 
@@ -30,7 +30,7 @@ class BufferInstrument(OpenCLInstrument):
 
     compares = False
 
-    def built(self, program: TrialProgram, task: Task) -> Built:
+    def built(self, program: TrialProgram, task: Task) -> BuiltProgram:
         return super().built(replace(program, module=in_buffers(program.module)), task)
 
 

@@ -36,7 +36,7 @@ from clopt.dialects import clml
 from clopt.dialects.cl import Target, target_of
 from clopt.frontends.onnx import import_onnx
 from clopt.passes.nn.clml.accelerator import CLML
-from clopt.passes.nn.clml.cost import RATES, CommandCosts, CommandWork, work_of_command
+from clopt.passes.nn.clml.cost import RATES, CommandCosts, MLCommandWork, work_of_command
 from clopt.passes.nn.offload.chooser import Chooser
 from clopt.passes.pipelines import run_pipeline
 from clopt.targets import with_facts
@@ -114,7 +114,7 @@ class Sample:
 
     case: str
     command: str
-    load: CommandWork
+    load: MLCommandWork
     microseconds: float
 
 

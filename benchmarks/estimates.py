@@ -29,7 +29,7 @@ from provenance import measured
 from clopt.errors import CloptError
 from clopt.passes.tir.plan_estimate import estimate_plan
 from clopt.passes.tir.plan_file import plan_context, read_plan
-from clopt.tuning.networks import Model
+from clopt.tuning.networks import TunedModel
 from clopt.tuning.programs import Programs
 
 HERE = Path(__file__).resolve().parent
@@ -60,7 +60,7 @@ def rows_of(model: Path, records: Path, target: str) -> Iterator[Row]:
         record = json.loads(line)
         if record.get("plan") and record.get("microseconds"):
             by_kernel[record["kernel"]].append(record)
-    for task in Model(model, target=target).tasks():
+    for task in TunedModel(model, target=target).tasks():
         programs = Programs(task)
         for record in by_kernel[task.kernel]:
             plan = read_plan(plan_context(), str(record["plan"]), str(records))

@@ -72,7 +72,7 @@ class Rival:
     """Intermediates of a network in other engines: MB of 10^6 bytes, measured separately."""
 
     bound: float
-    """The least of the measured file, which is our file where it equals `Row.bound`."""
+    """The least of the measured file, which is our file where it equals `MemoryRow.bound`."""
     tinygrad: float | None
     """tinygrad 0.14 on OpenCL: a buffer for each intermediate."""
     tinygrad_planned: float | None

@@ -24,7 +24,7 @@ from clopt.compiled_model import CompiledModel
 from clopt.passes.tir.tuning_database import TuningDatabase
 from clopt.tools.tune.search import main as tune
 from clopt.tuning.confirm import confirm
-from clopt.tuning.networks import Model
+from clopt.tuning.networks import TunedModel
 from clopt.tuning.places import OFF
 from clopt.tuning.times import Times
 
@@ -111,7 +111,7 @@ def measure(path: Path, args: argparse.Namespace) -> Row:
     start = time.perf_counter()
     tune(options)
     seconds = time.perf_counter() - start
-    model = Model(path, args.device, args.target)
+    model = TunedModel(path, args.device, args.target)
     forms = model.compiled(OFF), model.compiled(args.database)
     row = turns(*forms, path, args.rounds)
     row["changed"] = changed(*forms)

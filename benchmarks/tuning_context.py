@@ -23,7 +23,7 @@ from clopt.backends.pyopencl_runtime.devices import find_device
 from clopt.compiled_model import CompiledModel
 from clopt.dialects import cl, tir
 from clopt.tuning.measure import OpenCLInstrument
-from clopt.tuning.networks import Model
+from clopt.tuning.networks import TunedModel
 from clopt.tuning.places import OFF
 from clopt.tuning.programs import Programs
 from clopt.tuning.spaces import PlanSpace
@@ -87,7 +87,7 @@ class Alone:
         return task.launches * result.microseconds
 
 
-def line(name: str, model: Model, device: str, rounds: int, verbose: bool) -> str:
+def line(name: str, model: TunedModel, device: str, rounds: int, verbose: bool) -> str:
     """Return the row of a network."""
     compiled, alone = model.compiled(OFF), Alone(device)
     inputs = models.sample_inputs(model.path)
@@ -133,7 +133,7 @@ def main() -> None:
     args = parser.parse_args()
     text = HEAD.format(origin=measured(str(find_device(args.device))), rounds=args.rounds)
     for name in args.networks:
-        model = Model(models.export(name, folder=args.folder), args.device, args.target)
+        model = TunedModel(models.export(name, folder=args.folder), args.device, args.target)
         text += line(name, model, args.device, args.rounds, args.verbose)
         print(text.splitlines()[-1], flush=True)
     (RESULTS / f"tuning_context-{args.device}.md").write_text(text)

@@ -24,7 +24,7 @@ from provenance import measured
 from clopt.backends.pyopencl_runtime.devices import find_device
 from clopt.dialects import tir
 from clopt.tuning.measure import OpenCLInstrument
-from clopt.tuning.networks import Model
+from clopt.tuning.networks import TunedModel
 from clopt.tuning.session import Budget, Outcome, Session
 from clopt.tuning.trial import Result, Task, Trial
 from clopt.tuning.turns import Turns
@@ -87,7 +87,7 @@ class Timer:
         return [statistics.median(found.get(str(plan), found[default])) for plan in plans]
 
 
-def line(name: str, model: Model, args: argparse.Namespace) -> str:
+def line(name: str, model: TunedModel, args: argparse.Namespace) -> str:
     """Return the row of a network."""
     tasks = [task for task in model.tasks() if "#tir.scope<texture" in task.program]
     instruments = OpenCLInstrument(args.device), BufferInstrument(args.device)
@@ -133,7 +133,7 @@ def main() -> None:
     for name in args.networks:
         is_file = name.endswith(".onnx")
         path = Path(name) if is_file else models.export(name, folder=args.folder)
-        text += line(path.stem, Model(path, args.device, args.target), args)
+        text += line(path.stem, TunedModel(path, args.device, args.target), args)
         print(text.splitlines()[-1], flush=True)
         (HERE / "results" / "tuning_textures.md").write_text(text)
 

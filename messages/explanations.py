@@ -8,7 +8,7 @@ from enum import Enum
 from typing import TypeAlias
 
 
-class Choice(Enum):
+class ExplainedChoice(Enum):
     """What a table explains."""
 
     LAYOUTS = "the layout of each value"
@@ -21,7 +21,7 @@ class Choice(Enum):
 class ExplainedTable:
     """A table of choices."""
 
-    choice: Choice
+    choice: ExplainedChoice
     title: str
     columns: Sequence[str]
     rows: Sequence[Sequence[str]]

@@ -21,7 +21,7 @@ _SCALE = 2
 
 
 @dataclass(frozen=True)
-class Box:
+class DrawnBox:
     """A filled rectangle; `title` is its tooltip, `key` its id, `radius` that of its corners."""
 
     x: float
@@ -63,7 +63,7 @@ class Label:
     upright: bool = False
 
 
-Shape: TypeAlias = Box | Stroke | Label
+Shape: TypeAlias = DrawnBox | Stroke | Label
 
 
 @dataclass(frozen=True)
@@ -105,7 +105,7 @@ def to_svg(drawing: Drawing) -> str:
 
 def _svg_shape(shape: Shape) -> str:
     match shape:
-        case Box():
+        case DrawnBox():
             key = f' id="{shape.key}"' if shape.key else ""
             title = f"<title>{escape(shape.title)}</title>" if shape.title else ""
             radius = f' rx="{shape.radius:g}"' if shape.radius else ""
@@ -141,7 +141,7 @@ def to_png(drawing: Drawing) -> bytes:
     pen = ImageDraw.Draw(picture)
     for shape in drawing.shapes:
         match shape:
-            case Box():
+            case DrawnBox():
                 _paint_box(pen, shape)
             case Stroke():
                 _paint_stroke(pen, shape)
@@ -152,7 +152,7 @@ def to_png(drawing: Drawing) -> bytes:
     return content.getvalue()
 
 
-def _paint_box(pen: ImageDraw, box: Box) -> None:
+def _paint_box(pen: ImageDraw, box: DrawnBox) -> None:
     left, top = round(box.x * _SCALE), round(box.y * _SCALE)
     right, bottom = round((box.x + box.width) * _SCALE), round((box.y + box.height) * _SCALE)
     outline = None if box.stroke == "none" else box.stroke

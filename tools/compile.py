@@ -31,7 +31,7 @@ from .console import (
 from .json_output import VERSION, json_option, print_json
 from .memory_report import files as memory_files
 from .memory_report.table import memory_table
-from .models import COMPILE_OPTIONS, Kind, ModelSource, compile_model
+from .models import COMPILE_OPTIONS, ModelKind, ModelSource, compile_model
 from .quantization_table import quantization_table
 from .report_file import check_report_path, write_report
 from .tables import table, terminal
@@ -145,7 +145,7 @@ def run(options: argparse.Namespace) -> None:
         # Before compiling, which may take long.
         memory_files.check_path(options.memory_report)
     check_report_path(options.report)
-    if source.kind is Kind.Folder:
+    if source.kind is ModelKind.Folder:
         raise CloptError(f"{source.name}: this is a folder; name an .onnx or .mlir file.")
     name = _library_name(options, source)
     start = time.perf_counter()

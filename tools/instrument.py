@@ -20,7 +20,7 @@ from .tables import table, terminal
 
 
 @dataclass
-class Instrument:
+class PassInstrument:
     """The callback of a pass pipeline: prints and dumps the IR after each pass, and times it.
 
     `print_after` holds the names of the passes to print after; None stands for all of them.

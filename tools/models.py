@@ -100,7 +100,7 @@ COMPILE_OPTIONS: Options = [
 """The options of `compile_model`, in `clopt-run` and `clopt-compile`."""
 
 
-class Kind(Enum):
+class ModelKind(Enum):
     """The forms of a model, by their names in messages."""
 
     ONNX = "ONNX model"
@@ -114,7 +114,7 @@ class ModelSource:
     """A model as it was named on the command line."""
 
     name: str
-    kind: Kind
+    kind: ModelKind
     content: Path | bytes | ModuleOp
 
     @classmethod
@@ -125,7 +125,7 @@ class ModelSource:
             if not content.strip():
                 raise CloptError("stdin is empty; send an ONNX model or MLIR text to it.")
             if is_onnx(content):
-                return cls(name, Kind.ONNX, content)
+                return cls(name, ModelKind.ONNX, content)
             from ..context import CloptContext
             from ..messages.source import Source, SourceModule
 
@@ -133,14 +133,14 @@ class ModelSource:
                 CloptContext(), Source(name, content.decode(errors="replace"))
             )
             parsed.verify()
-            return cls(name, Kind.Module, parsed.module)
+            return cls(name, ModelKind.Module, parsed.module)
         path = Path(name)
         if not path.exists():
             raise CloptError(f"{path}: there is no such file or folder.")
         if path.is_dir():
-            return cls(name, Kind.Folder, path)
-        kinds = {"mlir": Kind.Module, "onnx": Kind.ONNX}
-        return cls(name, kinds.get(format_of(path), Kind.Other), path)
+            return cls(name, ModelKind.Folder, path)
+        kinds = {"mlir": ModelKind.Module, "onnx": ModelKind.ONNX}
+        return cls(name, kinds.get(format_of(path), ModelKind.Other), path)
 
     @property
     def stem(self) -> str:
@@ -160,7 +160,7 @@ def compile_model(
     that one tool alone offers.
     """
     # Nothing is dropped silently: a model with weights would ignore the file.
-    if options.weights and source.kind is not Kind.Module:
+    if options.weights and source.kind is not ModelKind.Module:
         raise CloptError(
             f"{source.name}: --weights is for .mlir files; other models have their own."
         )

@@ -46,7 +46,7 @@ from .console import (
 )
 from .expectations import Diagnostic, check
 from .foreign import blame, is_ours, xdsl_switches_restored
-from .instrument import Instrument, print_times
+from .instrument import PassInstrument, print_times
 from .ir_diff import IRDiff
 from .ir_text import elide
 from .logs import progress
@@ -76,7 +76,7 @@ class _Piece(NamedTuple):
     frontend: str
     source: Source
     content: bytes
-    instrument: Instrument
+    instrument: PassInstrument
 
 
 class CloptMain(xDSLOptMain):
@@ -189,8 +189,8 @@ class CloptMain(xDSLOptMain):
             line += part.count(b"\n")
         return pieces
 
-    def _instrument(self, folder: str) -> Instrument:
-        return Instrument(
+    def _instrument(self, folder: str) -> PassInstrument:
+        return PassInstrument(
             verify=not self.args.disable_verify,
             print_after=None
             if self.args.print_ir_after_all

@@ -9,7 +9,7 @@ from rich.console import Console
 from rich.table import Table
 
 from ..messages.printable import printable
-from ..reports.profile import Group, Profile
+from ..reports.profile import Profile, ProfileGroup
 from .tables import table
 
 TOP = 25
@@ -55,7 +55,7 @@ def profile_facts(profile: Profile) -> dict[str, object]:
     }
 
 
-def _facts(group: Group, others: str) -> dict[str, object]:
+def _facts(group: ProfileGroup, others: str) -> dict[str, object]:
     return {
         "name": group.name,
         others: group.others,
@@ -78,13 +78,13 @@ def _table(heading: str, other: str) -> Table:
     return rows
 
 
-def _rest(groups: Sequence[Group], total: Group) -> list[str]:
+def _rest(groups: Sequence[ProfileGroup], total: ProfileGroup) -> list[str]:
     nanoseconds = sum(group.nanoseconds for group in groups)
     count = sum(group.commands for group in groups)
     return [f"x{count}", *_times(nanoseconds, total), *[""] * 5]
 
 
-def _figures(group: Group, total: Group) -> list[str]:
+def _figures(group: ProfileGroup, total: ProfileGroup) -> list[str]:
     work, roofline, time = group.work, group.roofline, group.nanoseconds
     mads = work.multiply_adds
     return [
@@ -98,6 +98,6 @@ def _figures(group: Group, total: Group) -> list[str]:
     ]
 
 
-def _times(nanoseconds: float, total: Group) -> list[str]:
+def _times(nanoseconds: float, total: ProfileGroup) -> list[str]:
     share = nanoseconds / total.nanoseconds if total.nanoseconds else 0.0
     return [f"{1e-6 * nanoseconds:.3f}", f"{share:.1%}"]

@@ -15,7 +15,7 @@ from ..errors import CloptError
 from .inputs import Array
 
 
-class Difference(NamedTuple):
+class OutputDifference(NamedTuple):
     """The distance between two arrays."""
 
     absolute: float
@@ -24,30 +24,30 @@ class Difference(NamedTuple):
     """The same, divided by the largest magnitude in the reference."""
 
 
-_FAR = Difference(np.inf, np.inf)
+_FAR = OutputDifference(np.inf, np.inf)
 
 _TOLERANCES: dict[Attribute, float] = {f16: 1e-2, f32: 1e-4, f64: 1e-10}
 """The relative error allowed to a model that computes with a float type, the narrowest first."""
 
 
-def difference(ours: Array, reference: Array) -> Difference:
+def difference(ours: Array, reference: Array) -> OutputDifference:
     """Return the difference; infinite if types, shapes, NaNs or infinities disagree."""
     if (ours.shape, ours.dtype) != (reference.shape, reference.dtype):
         return _FAR
     if not ours.size or (ours.dtype.kind != "f" and np.array_equal(ours, reference)):
-        return Difference(0.0, 0.0)
+        return OutputDifference(0.0, 0.0)
     if ours.dtype.kind in "iu":
         # In Python's integers: a double has no room for 64 bits, and unsigned differences wrap.
         whole = ours.astype(object) - reference.astype(object)
         absolute, scale = np.abs(whole).max(), np.abs(reference.astype(object)).max()
-        return Difference(float(absolute), float(absolute / max(scale, 1)))
+        return OutputDifference(float(absolute), float(absolute / max(scale, 1)))
     a, b = ours.astype(np.float64), reference.astype(np.float64)
     same = (a == b) | (np.isnan(a) & np.isnan(b))
     if not np.all(same | (np.isfinite(a) & np.isfinite(b))):
         return _FAR
     absolute = float(np.max(np.abs(np.where(same, 0, a) - np.where(same, 0, b))))
     scale = float(np.max(np.abs(b), where=np.isfinite(b), initial=0.0))
-    return Difference(absolute, absolute / scale if scale else absolute)
+    return OutputDifference(absolute, absolute / scale if scale else absolute)
 
 
 def tolerance(dtype: np.dtype[Any], module: ModuleOp) -> float:

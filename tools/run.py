@@ -24,7 +24,7 @@ from .console import (
 from .inputs import Array, ImageScaling, collect_inputs, dims_of_inputs, parse_numbers
 from .json_output import print_json, without_infinities
 from .logs import progress
-from .models import Kind, ModelSource, compile_model
+from .models import ModelKind, ModelSource, compile_model
 from .option_values import parse_accelerators
 from .outputs import check_output, write_outputs
 from .report_file import check_report_path, write_report
@@ -56,7 +56,7 @@ def _calibrate(console: Console, device: str | None) -> None:
 
 def load_model(options: argparse.Namespace, source: ModelSource) -> api.CompiledModel:
     """Compile the model of the command line, or load the folder."""
-    if source.kind is Kind.Folder:
+    if source.kind is ModelKind.Folder:
         told = options.dim or options.device_target or options.explain or options.weights
         if told or options.plans or options.tuning or options.precision != "f32":
             raise CloptError(
@@ -68,11 +68,11 @@ def load_model(options: argparse.Namespace, source: ModelSource) -> api.Compiled
         "--debug-accuracy": options.debug_accuracy,
         "--nan": options.nan,
     }
-    if source.kind is not Kind.ONNX and (given := [flag for flag in flags if flags[flag]]):
+    if source.kind is not ModelKind.ONNX and (given := [flag for flag in flags if flags[flag]]):
         raise CloptError(
             f"{source.name}: {given[0]} needs the ONNX model, and this is a {source.kind.value}."
         )
-    if source.kind is Kind.Folder:
+    if source.kind is ModelKind.Folder:
         libraries = parse_accelerators(options.accelerator)
         with progress(f"loading {Path(source.name).name}"):
             return api.load(source.name, device=options.device, accelerators=libraries)
@@ -89,7 +89,7 @@ def _more(options: argparse.Namespace) -> dict[str, Any]:
 
 def _check(options: argparse.Namespace, source: ModelSource) -> None:
     """Compile to OpenCL C; a refusal is an error as always."""
-    if source.kind is Kind.Folder:
+    if source.kind is ModelKind.Folder:
         raise CloptError(f"{source.name}: --check is for models that are not compiled yet.")
     if options.device is None and options.device_target is None:
         options.device_target = "generic"

@@ -13,7 +13,7 @@ from rich.console import Console
 from .tables import table
 
 
-class Timing(NamedTuple):
+class RunTiming(NamedTuple):
     """Figures of runs that followed each other; times in milliseconds."""
 
     runs: int
@@ -25,7 +25,7 @@ class Timing(NamedTuple):
     """Runs in a second."""
 
 
-def timed(infer: Callable[[], object], runs: int, seconds: float, warm_up: int) -> Timing:
+def timed(infer: Callable[[], object], runs: int, seconds: float, warm_up: int) -> RunTiming:
     """Time at least `runs` runs, and go on until they have taken `seconds`."""
     for _ in range(warm_up):
         infer()
@@ -38,19 +38,19 @@ def timed(infer: Callable[[], object], runs: int, seconds: float, warm_up: int) 
         total += times[-1]
     p90, p99 = (1000 * float(each) for each in np.percentile(times, (90, 99)))
     median, least = 1000 * statistics.median(times), 1000 * min(times)
-    return Timing(len(times), median, least, p90, p99, len(times) / total)
+    return RunTiming(len(times), median, least, p90, p99, len(times) / total)
 
 
-def timing_facts(timing: Timing) -> dict[str, object]:
+def timing_facts(timing: RunTiming) -> dict[str, object]:
     """Return the figures as `--json` prints them."""
     figures = timing._asdict()
     counts = {name: figures.pop(name) for name in ("runs", "throughput")}
     return {"timing": {**counts, "milliseconds": figures}}
 
 
-def print_timing(console: Console, timing: Timing) -> None:
+def print_timing(console: Console, timing: RunTiming) -> None:
     """Print the figures as a table of one row."""
-    rows = table(*Timing._fields)
+    rows = table(*RunTiming._fields)
     times = (f"{each:.3f} ms" for each in timing[1:-1])
     rows.add_row(str(timing.runs), *times, f"{timing.throughput:.4g}/s")
     console.print(rows)

@@ -19,10 +19,10 @@ from ..compiled_model import CompiledModel
 from ..errors import CloptError
 from ..files.frames import FrameError, receive_frame, send_frame
 from ..tensor_info import TensorInfo
-from .instrument import Device
+from .instrument import InstrumentDevice
 from .measure import MeasuringInstrument
 from .programs import TrialProgram
-from .timing import Array, Built
+from .timing import Array, BuiltProgram
 from .trial import Fault, Result, Task, Trial
 from .turns import Turns
 from .worker_main import failed
@@ -60,7 +60,7 @@ class Board(MeasuringInstrument):
     def __repr__(self) -> str:
         return f"the board {self.address}"
 
-    def device(self) -> Device:
+    def device(self) -> InstrumentDevice:
         """Return the board's device. Raises CloptError without a runner or a device there."""
         try:
             return self._connected().device
@@ -83,7 +83,7 @@ class Board(MeasuringInstrument):
             self._disconnect()
         return failed(trial, device, 0.0, Fault.CRASHED, _LOST)
 
-    def built(self, program: TrialProgram, task: Task) -> Built:
+    def built(self, program: TrialProgram, task: Task) -> BuiltProgram:
         model = compile_module(program.module, task.target, weights=program.context.weights)
         runner = self._connected()
         runner.load(program_content(model.module, model.source, model.weights))
@@ -173,7 +173,7 @@ class _Runner:
             with suppress(OSError):
                 self._socket.shutdown(socket.SHUT_RDWR)
 
-    def _hello(self) -> Device:
+    def _hello(self) -> InstrumentDevice:
         answer = self._ask(number(_HELLO))
         version = int.from_bytes(answer[:8], "little")
         if version != _VERSION:
@@ -182,7 +182,7 @@ class _Runner:
                 "the files of clopt-tune runner."
             )
         name, platform, driver = (text.decode() for text in _texts(answer[8:]))
-        return Device(f"{name} ({platform})", driver)
+        return InstrumentDevice(f"{name} ({platform})", driver)
 
     def _ask(self, request: bytes, most: int = 0) -> bytes:
         """Return the answer to a request, which may carry `most` bytes of data.

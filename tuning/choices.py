@@ -32,7 +32,7 @@ _RUNS = 60
 """Maximum timed launches of a trial."""
 
 
-class Choice(Protocol):
+class TunedChoice(Protocol):
     """One way to compute a kernel: in certain layouts or in a form."""
 
     kind: ClassVar[Kind]
@@ -61,7 +61,7 @@ class Choice(Protocol):
 class Measured:
     """The results of a kernel that was computed in one way."""
 
-    choice: Choice
+    choice: TunedChoice
     results: Sequence[Result]
     """One for each of its launches; not empty."""
     launches: Sequence[int]
@@ -105,7 +105,7 @@ class ChoiceJournal(Protocol):
 class ChoiceSession:
     """Measures kernels in all promising ways until the budget is spent."""
 
-    kernels: Sequence[Sequence[Choice]]
+    kernels: Sequence[Sequence[TunedChoice]]
     """The ways to compute each kernel, in the order of measurement."""
     target: cl.Target
     machines: Machines
@@ -130,9 +130,9 @@ class ChoiceSession:
         trials = self.budget.trials
         return self._deadline.is_over or (trials is not None and self.trials >= trials)
 
-    def _measure(self, choices: Iterable[Choice]) -> None:
+    def _measure(self, choices: Iterable[TunedChoice]) -> None:
         """Try a kernel in all ways at once, or in as many as time allows."""
-        tasks: list[tuple[Choice, list[Task]]] = []
+        tasks: list[tuple[TunedChoice, list[Task]]] = []
         for each in choices:
             kernel, tried = each.key
             if self._deadline.is_over:

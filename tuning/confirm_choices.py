@@ -20,10 +20,10 @@ from . import records
 from .choices import Kind
 from .confirm import Confirmation, confirm
 from .deadline import NEVER, Deadline
-from .forms import Forms
+from .forms import TunedFormChoice
 from .journal import DatabaseJournal
 from .layouts import Networks
-from .networks import Model
+from .networks import TunedModel
 
 _Key: TypeAlias = tuple[str, str]
 """A network and its forms or layouts."""
@@ -45,7 +45,7 @@ class _Comparison:
 
     def run(
         self,
-        model: Model,
+        model: TunedModel,
         journal: DatabaseJournal,
         before: Iterable[Record],
         after: Iterable[Record],
@@ -74,7 +74,7 @@ class _Comparison:
 
 
 def confirm_forms(
-    model: Model, forms: Forms, journal: DatabaseJournal, deadline: Deadline = NEVER
+    model: TunedModel, forms: TunedFormChoice, journal: DatabaseJournal, deadline: Deadline = NEVER
 ) -> Confirmation | None:
     """Time the model in its usual forms and in the tuned ones, in turns; record both times.
 
@@ -95,7 +95,7 @@ def confirm_forms(
 
 
 def confirm_layouts(
-    model: Model, networks: Networks, journal: DatabaseJournal, deadline: Deadline = NEVER
+    model: TunedModel, networks: Networks, journal: DatabaseJournal, deadline: Deadline = NEVER
 ) -> Confirmation | None:
     """Do the same for layouts, in the best forms that the database has."""
     whole = {tuned_layouts.network_key(problem) for problem in networks.problems}
@@ -114,7 +114,7 @@ def confirm_layouts(
     return comparison.run(model, journal, forms, [*forms, *alone], deadline)
 
 
-def compiled_by_choices(model: Model, journal: DatabaseJournal) -> CompiledModel:
+def compiled_by_choices(model: TunedModel, journal: DatabaseJournal) -> CompiledModel:
     """Compile the model with the forms, layouts and fusions of a database, and default plans."""
     return _compiled(model, _choices(journal))
 
@@ -126,7 +126,7 @@ def _choices(journal: DatabaseJournal) -> Sequence[Record]:
     return [record for record in TuningDatabase.read(journal.path).records if not record.plan]
 
 
-def _compiled(model: Model, found: Iterable[Record]) -> CompiledModel:
+def _compiled(model: TunedModel, found: Iterable[Record]) -> CompiledModel:
     """Compile the model with a database of these records."""
     with TemporaryDirectory() as folder:
         path = Path(folder, "choices.jsonl")

@@ -15,7 +15,7 @@ from . import records
 from .confirm import Runs, take_turns
 from .deadline import NEVER, Deadline
 from .journal import DatabaseJournal
-from .networks import Model
+from .networks import TunedModel
 from .times import Times
 
 
@@ -31,7 +31,7 @@ class FusionConfirmation:
 
 
 def confirm_fusion(
-    model: Model, journal: DatabaseJournal, deadline: Deadline = NEVER
+    model: TunedModel, journal: DatabaseJournal, deadline: Deadline = NEVER
 ) -> FusionConfirmation | None:
     """Time the model with the pairs in question joined and apart, in turns; record both times.
 
@@ -80,7 +80,7 @@ def _records(pair: Pair, usual: Runs, other: Runs, journal: DatabaseJournal) -> 
 
 
 def _compiled(
-    model: Model, journal: DatabaseJournal, pairs: Sequence[Pair], *, is_usual: bool
+    model: TunedModel, journal: DatabaseJournal, pairs: Sequence[Pair], *, is_usual: bool
 ) -> CompiledModel:
     """Compile with a database's plans, and some pairs as the cost model has them or reversed."""
     keys = {pair.key for pair in pairs}

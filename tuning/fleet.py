@@ -25,7 +25,7 @@ from distributed.scheduler import KilledWorker
 from ..errors import CloptError
 from .fleet_security import OPEN, Certificates
 from .fleet_worker import TaskMissing, device_of, key_of, try_plan
-from .instrument import Device
+from .instrument import InstrumentDevice
 from .trial import Fault, Result, Task, Trial
 from .worker_main import failed
 
@@ -80,7 +80,7 @@ class Fleet:
         self._thread = Thread(target=self._loop.run_forever, name="clopt-fleet", daemon=True)
         self._thread.start()
         try:
-            self.device: Device = self._call(self._start(device))
+            self.device: InstrumentDevice = self._call(self._start(device))
         except BaseException:
             self.close()
             raise
@@ -122,7 +122,7 @@ class Fleet:
             f"No scheduler answers at {self._scheduler}; start one with dask scheduler."
         )
 
-    async def _start(self, device: str) -> Device:
+    async def _start(self, device: str) -> InstrumentDevice:
         self._change = asyncio.Condition()
         self._connecting = asyncio.Lock()
         self._given_up: asyncio.Future[Result] = self._loop.create_future()

@@ -20,7 +20,7 @@ from distributed.diagnostics.plugin import WorkerPlugin
 from ..dialects import tir
 from ..errors import CloptError
 from .fleet_security import OPEN, Certificates
-from .instrument import Device, Instrument
+from .instrument import Instrument, InstrumentDevice
 from .trial import Result, Rival, Task, Trial
 from .workers import LocalMachines
 
@@ -48,15 +48,15 @@ class TaskMissing:
     """The answer of a worker that needs the task along with the plan."""
 
 
-def label_of(device: Device) -> str:
+def label_of(device: InstrumentDevice) -> str:
     """Return the device's name as a resource of dask.distributed; a trial takes one unit."""
     return f"{device.name}{_BETWEEN}{device.driver}"
 
 
-def device_of(label: str) -> Device | None:
+def device_of(label: str) -> InstrumentDevice | None:
     """Return the device of a label; None if the label names another resource."""
     name, between, driver = label.rpartition(_BETWEEN)
-    return Device(name, driver) if between else None
+    return InstrumentDevice(name, driver) if between else None
 
 
 def key_of(task: Task) -> str:
@@ -66,7 +66,7 @@ def key_of(task: Task) -> str:
 
 
 @dataclass(frozen=True)
-class Place:
+class WorkerPlace:
     """Where a worker finds its scheduler, and where it listens itself."""
 
     scheduler: str
@@ -80,7 +80,9 @@ class _Worker(Worker):
     def start_http_server(self, *args: object, **options: object) -> None: ...
 
 
-def serve(place: Place, instrument: Instrument, slots: int = 1, seconds: float = 30.0) -> None:
+def serve(
+    place: WorkerPlace, instrument: Instrument, slots: int = 1, seconds: float = 30.0
+) -> None:
     """Try plans until the process ends, `slots` at once and each for at most `seconds`.
 
     Waits without a limit while no scheduler answers at its address. Raises CloptError if the
@@ -96,9 +98,9 @@ def serve(place: Place, instrument: Instrument, slots: int = 1, seconds: float =
         machines.close()
 
 
-async def _serve(place: Place, security: Security | None, machines: LocalMachines) -> None:
+async def _serve(place: WorkerPlace, security: Security | None, machines: LocalMachines) -> None:
     failure = asyncio.get_running_loop().create_future()
-    bench = _Bench(machines, failure)
+    bench = _WorkerBench(machines, failure)
     refusals = 0
     while True:
         try:
@@ -120,7 +122,7 @@ async def _serve(place: Place, security: Security | None, machines: LocalMachine
 
 
 def _worker(
-    place: Place, security: Security | None, machines: LocalMachines, bench: _Bench
+    place: WorkerPlace, security: Security | None, machines: LocalMachines, bench: _WorkerBench
 ) -> Worker:
     return _Worker(
         place.scheduler,
@@ -134,7 +136,7 @@ def _worker(
     )
 
 
-class _Bench(WorkerPlugin):
+class _WorkerBench(WorkerPlugin):
     """The state that the trials of a worker share."""
 
     name = _PLUGIN
@@ -181,14 +183,14 @@ def try_plan(
     topic, ticket = to
     worker = cast("Any", get_worker())
     bench = worker.plugins[_PLUGIN]
-    assert isinstance(bench, _Bench)
+    assert isinstance(bench, _WorkerBench)
     worker.log_event(
         topic, (ticket, pickle.dumps(_answer(bench, key, task, plan, most_runs, rival)))
     )
 
 
 def _answer(
-    bench: _Bench,
+    bench: _WorkerBench,
     key: str,
     task: Task | None,
     plan: tir.Plan,

@@ -30,10 +30,10 @@ from .trial import Task
 
 @dataclass(frozen=True)
 class InForm:
-    """A convolution of a network in one of its forms: a `Choice`."""
+    """A convolution of a network in one of its forms: a `TunedChoice`."""
 
     kind: ClassVar[Kind] = "form"
-    network: Forms
+    network: TunedFormChoice
     convolution: ConvolutionSite
     form: str
 
@@ -58,7 +58,7 @@ class InForm:
 
 
 @dataclass(frozen=True)
-class Forms:
+class TunedFormChoice:
     """The convolutions of a model that have several forms, before one is chosen."""
 
     networks: Sequence[Sequence[ConvolutionSite]]

@@ -15,7 +15,7 @@ from .summaries import Summary
 
 
 @dataclass(frozen=True)
-class Step:
+class HistoryStep:
     """A trial."""
 
     place: int
@@ -29,7 +29,7 @@ class Step:
 class KernelHistory:
     """The trials of one kernel; not empty."""
 
-    steps: Sequence[Step]
+    steps: Sequence[HistoryStep]
 
     @cached_property
     def summary(self) -> Summary:
@@ -99,7 +99,7 @@ class History:
     """Convolutions whose forms were tried, in the same order."""
 
     @cached_property
-    def steps(self) -> Sequence[Step]:
+    def steps(self) -> Sequence[HistoryStep]:
         """All trials in their order."""
         every = (
             step for kernel in (*self.kernels, *self.layouts, *self.forms) for step in kernel.steps
@@ -183,7 +183,9 @@ def _history(records: Sequence[Record]) -> History:
     for record in records:
         kernels.setdefault((record.kernel, bool(record.plan)), []).append(record)
     found = [
-        KernelHistory([Step(places[record.line], record, best) for record, best in _steps(each)])
+        KernelHistory(
+            [HistoryStep(places[record.line], record, best) for record, best in _steps(each)]
+        )
         for each in kernels.values()
     ]
     found.sort(key=lambda kernel: -kernel.cost)

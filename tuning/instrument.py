@@ -10,7 +10,7 @@ from .turns import Turns
 
 
 @dataclass(frozen=True)
-class Device:
+class InstrumentDevice:
     """The device that a result is from."""
 
     name: str
@@ -21,7 +21,7 @@ class Device:
 class Instrument(Protocol):
     """Tries plans on a device. It is picklable: each worker, on any machine, gets a copy."""
 
-    def device(self) -> Device:
+    def device(self) -> InstrumentDevice:
         """Return the device; called first, in a new process. Raises CloptError if it is absent."""
         ...
 

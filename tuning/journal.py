@@ -14,7 +14,7 @@ from ..passes.tir.tuning_database import TuningDatabase
 from ..passes.tir.tuning_record import Record
 from . import records
 from .choices import Measured
-from .instrument import Device
+from .instrument import InstrumentDevice
 from .trial import Fault, Result, Task
 
 
@@ -23,7 +23,7 @@ class DatabaseJournal:
     """Appends results to a database as they arrive, and finds earlier ones there."""
 
     path: Path
-    device: Device
+    device: InstrumentDevice
 
     @property
     def tuning(self) -> Tuning:

@@ -28,7 +28,7 @@ _NEAR = 2.0
 
 @dataclass(frozen=True)
 class InLayouts:
-    """A kernel of a network in some of its possible layouts: a `Choice`."""
+    """A kernel of a network in some of its possible layouts: a `TunedChoice`."""
 
     kind: ClassVar[Kind] = "layouts"
     network: Networks

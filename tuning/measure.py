@@ -20,10 +20,10 @@ from ..dialects import tir
 from ..errors import CloptError
 from ..options import Place
 from ..tensor_info import TensorInfo
-from .instrument import Device
+from .instrument import InstrumentDevice
 from .programs import Programs, TrialProgram
 from .times import Times
-from .timing import Array, Built, Launch, time_alone, time_in_turns
+from .timing import Array, BuiltProgram, TimedLaunch, time_alone, time_in_turns
 from .trial import Fault, Result, Task, Trial
 from .turns import CPU, Turns
 
@@ -60,7 +60,7 @@ class _Rival:
 
     key: str
     """The kernel and the plan."""
-    launch: Launch
+    launch: TimedLaunch
 
 
 class FaultyPlanError(Exception):
@@ -84,11 +84,11 @@ class MeasuringInstrument(ABC):
         self._kept: _Rival | None = None
 
     @abstractmethod
-    def device(self) -> Device:
+    def device(self) -> InstrumentDevice:
         """Return the device. Raises CloptError if there is none."""
 
     @abstractmethod
-    def built(self, program: TrialProgram, task: Task) -> Built:
+    def built(self, program: TrialProgram, task: Task) -> BuiltProgram:
         """Build a program on the device. Raises CloptError if the device refuses it."""
 
     @abstractmethod
@@ -110,7 +110,7 @@ class MeasuringInstrument(ABC):
             result = replace(result, fault=error.fault, reason=str(error))
         return replace(result, seconds=time.monotonic() - start)
 
-    def _checked(self, trial: Trial) -> Launch:
+    def _checked(self, trial: Trial) -> TimedLaunch:
         """Return the launch of a trial once its results are right."""
         try:
             prepared = self._prepare(trial.task)
@@ -129,7 +129,7 @@ class MeasuringInstrument(ABC):
         for found, expected in zip(results, prepared.expected, strict=True):
             if self.compares:
                 check(found, expected)
-        return Launch(model, prepared.operands, program.timed)
+        return TimedLaunch(model, prepared.operands, program.timed)
 
     def _rival(self, trial: Trial, kept: _Rival | None) -> _Rival | None:
         """Return the launch with which a trial takes turns; None if it is timed without one."""
@@ -144,7 +144,7 @@ class MeasuringInstrument(ABC):
             built = self.built(program, trial.task)
         except (CloptError, VerifyException):
             return None  # such as two programs for which there is no memory
-        return _Rival(key, Launch(built, prepared.operands, program.timed))
+        return _Rival(key, TimedLaunch(built, prepared.operands, program.timed))
 
     def _prepare(self, task: Task) -> _Prepared:
         if task.kernel not in self._tasks:
@@ -173,9 +173,9 @@ class OpenCLInstrument(MeasuringInstrument):
     def __repr__(self) -> str:
         return f"the device {self.words}"
 
-    def device(self) -> Device:
+    def device(self) -> InstrumentDevice:
         found = find_device(self.words)
-        return Device(f"{found.name} ({found.platform})", found.driver)
+        return InstrumentDevice(f"{found.name} ({found.platform})", found.driver)
 
     def measure(self, trial: Trial, turns: Turns) -> Result:
         # A kernel that writes where it must not may leave no context in which others run.
@@ -188,7 +188,7 @@ class OpenCLInstrument(MeasuringInstrument):
             self._place = None
         return result
 
-    def built(self, program: TrialProgram, task: Task) -> Built:
+    def built(self, program: TrialProgram, task: Task) -> BuiltProgram:
         if self._place is None:
             self._place = Place(self.words).chosen()
         return _BuiltHere(
@@ -223,7 +223,7 @@ class _BuiltHere:
         return [[timing.nanoseconds for timing in run] for run in timings]
 
 
-def _operands(model: Built) -> list[Array]:
+def _operands(model: BuiltProgram) -> list[Array]:
     """Return noise for each operand. Kernels clamp indices that they read: all are valid."""
     rng = np.random.default_rng(0)
     found: list[Array] = []
@@ -259,7 +259,7 @@ def check(found: Array, expected: Array) -> None:
         )
 
 
-def _timed(launch: Launch, rival: _Rival | None, trial: Trial) -> Times:
+def _timed(launch: TimedLaunch, rival: _Rival | None, trial: Trial) -> Times:
     """Return the times of a trial in microseconds, relative to its rival if it has one."""
     known = trial.rival
     if known is None or rival is None:

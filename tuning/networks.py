@@ -24,14 +24,14 @@ from ..passes.tir.join_strips import TIRJoinStripsPass
 from ..passes.tir.tuned_joins import Pair
 from ..passes.tir.tuning_database import DeviceDriver, TuningDatabase
 from ..targets import TargetChoice
-from .forms import Forms
+from .forms import TunedFormChoice
 from .fusion import pairs_of, tasks_in_fusions
 from .layouts import Networks
 from .trial import Task
 
 
 @dataclass(frozen=True)
-class Model:
+class TunedModel:
     """A model's file and the arguments with which `clopt.compile` compiles it."""
 
     path: Path
@@ -54,7 +54,7 @@ class Model:
         module, _ = self._lowered(TIRJoinStripsPass, tuning)
         return pairs_of(module)
 
-    def forms(self) -> Forms:
+    def forms(self) -> TunedFormChoice:
         """Return its networks before the choice of forms; none if an accelerator takes part in it.
 
         Raises CloptError for a model that cannot be compiled so far.
@@ -63,7 +63,7 @@ class Model:
         target = cl.target_of(module)
         functions = [] if has_accelerators(target) else nn.networks_of(module)
         found = [open_convolutions(function, target, ctx) for function in functions]
-        return Forms(found, functions, ctx.weights, target)
+        return TunedFormChoice(found, functions, ctx.weights, target)
 
     def networks(self, tuning: Tuning | None = None) -> Networks:
         """Return its networks in the forms of tuning databases, before the choice of layouts.

@@ -25,7 +25,7 @@ from ..passes.tir.tuning_record import (
     read_record,
 )
 from .choices import Kind, Measured
-from .instrument import Device
+from .instrument import InstrumentDevice
 from .times import Times
 from .trial import Result, Task
 
@@ -93,7 +93,7 @@ def record_of_network(
     key: tuple[str, str],
     times: Times,
     target: cl.Target,
-    device: Device,
+    device: InstrumentDevice,
     *,
     is_default: bool,
 ) -> Record:
@@ -117,7 +117,7 @@ def record_of_network(
     )
 
 
-def record_of_fusion(pair: Pair, fusion: str, times: Times, device: Device) -> Record:
+def record_of_fusion(pair: Pair, fusion: str, times: Times, device: InstrumentDevice) -> Record:
     """Return the record of a pair of kernels in its network, joined or apart, dated now."""
     target = pair.model.target
     return Record(

@@ -19,7 +19,7 @@ from ..dialects import tir
 from ..dialects.cl.ops import byte_count
 from ..passes.tir.rules.stages import stages_of
 from .cost_model import CostModel, features_of
-from .spaces import Candidate, PlanSpace, best_first
+from .spaces import PlanCandidate, PlanSpace, best_first
 from .trial import Result, Task
 
 _PARENTS = 8
@@ -81,7 +81,7 @@ class Search:
         """Whether further plans are not expected to be faster."""
         return self.stale >= _PATIENCE
 
-    def generation(self, count: int) -> list[Candidate]:
+    def generation(self, count: int) -> list[PlanCandidate]:
         """Return the next plans to try, at most `count`; none once the space is exhausted."""
         if self.default is None:
             chosen = [self.space.default]
@@ -113,16 +113,16 @@ class Search:
                 self._learned.add(key)
                 time = result.microseconds
                 ratio = None if time is None else time / default.microseconds
-                self.model.add(self._features(Candidate(result.plan)), ratio)
+                self.model.add(self._features(PlanCandidate(result.plan)), ratio)
 
-    def _untried(self, candidates: Iterable[Candidate]) -> list[Candidate]:
+    def _untried(self, candidates: Iterable[PlanCandidate]) -> list[PlanCandidate]:
         return [each for each in candidates if each.key not in self.results]
 
-    def _chosen(self, count: int) -> list[Candidate]:
+    def _chosen(self, count: int) -> list[PlanCandidate]:
         """Return untried plans, most of them those that are expected to be the fastest."""
         if count <= 0:
             return []
-        bred: dict[str, Candidate] = {}
+        bred: dict[str, PlanCandidate] = {}
         for _ in range(4 * _BRED):
             if len(bred) >= _BRED:
                 break
@@ -137,7 +137,7 @@ class Search:
         rest = [plans[i] for i in sorted(order[len(liked) :])]
         return [*liked, *rest[: count - len(liked)]]
 
-    def _bred(self) -> Candidate:
+    def _bred(self) -> PlanCandidate:
         parents = self._parents()
         kind = self._rng.random()
         if not parents or kind < 0.25:
@@ -150,7 +150,7 @@ class Search:
     def _parents(self) -> list[tir.Plan]:
         """Return the fastest plans, and the fastest one of each rule that is not far behind."""
         timed = [
-            (each.microseconds, Candidate(each.plan))
+            (each.microseconds, PlanCandidate(each.plan))
             for each in self.results.values()
             if each.microseconds is not None
         ]
@@ -159,7 +159,7 @@ class Search:
         of_rules = {plan.rule: plan for plan in reversed(near)}
         return [*near[:_PARENTS], *(p for p in of_rules.values() if p not in near[:_PARENTS])]
 
-    def _ranks(self, plans: Sequence[Candidate]) -> Sequence[float]:
+    def _ranks(self, plans: Sequence[PlanCandidate]) -> Sequence[float]:
         """Rank plans by what the cost model learned, or by their estimates before that."""
         learned = self.model.predict([self._features(each) for each in plans])
         if learned is not None:
@@ -167,7 +167,7 @@ class Search:
         estimates = [self.space.estimate(each) for each in plans]
         return [inf if each is None else each for each in estimates]
 
-    def _features(self, candidate: Candidate) -> dict[str, float]:
+    def _features(self, candidate: PlanCandidate) -> dict[str, float]:
         return features_of(candidate.plan, self.space.estimate(candidate), self.kernel)
 
 

@@ -28,7 +28,7 @@ _LISTED = 5040
 
 
 @dataclass(frozen=True)
-class Candidate:
+class PlanCandidate:
     """A plan that may be tried."""
 
     plan: tir.Plan
@@ -64,7 +64,7 @@ class PlanSpace:
         """The rules that apply, in the order in which the compiler tries them."""
         return list(self._spaces)
 
-    def estimate(self, candidate: Candidate) -> float | None:
+    def estimate(self, candidate: PlanCandidate) -> float | None:
         """Return the estimated microseconds of a plan, or None if it does not fit the kernel."""
         if candidate.key not in self._estimates:
             try:
@@ -74,18 +74,18 @@ class PlanSpace:
             self._estimates[candidate.key] = found
         return self._estimates[candidate.key]
 
-    def defaults(self) -> list[Candidate]:
+    def defaults(self) -> list[PlanCandidate]:
         """Return the default of the kernel, then those of the other rules."""
         others = [rule.default(space) for rule, space in self._spaces.values()]
         found = [self._made(name, point) for name, point in zip(self._spaces, others, strict=True)]
         return [self.default, *(each for each in found if each.key != self.default.key)]
 
-    def random(self, rng: Random, rules: Collection[str] = ()) -> Candidate:
+    def random(self, rng: Random, rules: Collection[str] = ()) -> PlanCandidate:
         """Return a random plan of one of these rules, or of any rule if none is named."""
         name = rng.choice([each for each in self._spaces if each in (rules or self._spaces)])
         return self._made(name, self._completed(name, {}, rng))
 
-    def mutated(self, plan: tir.Plan, rng: Random) -> Candidate:
+    def mutated(self, plan: tir.Plan, rng: Random) -> PlanCandidate:
         """Return a plan with one parameter changed; later ones keep their values if possible.
 
         Of a plan with parts, it is as likely to be a parameter of a part.
@@ -98,7 +98,7 @@ class PlanSpace:
         changed = rng.randrange(len(space.decisions))
         return self._near(plan.rule, plan.parameters, rng, changed)
 
-    def crossed(self, first: tir.Plan, second: tir.Plan, rng: Random) -> Candidate:
+    def crossed(self, first: tir.Plan, second: tir.Plan, rng: Random) -> PlanCandidate:
         """Return a mix of two plans' parameters; mutate the first if their rules differ."""
         if first.rule != second.rule:
             return self.mutated(first, rng)
@@ -108,13 +108,13 @@ class PlanSpace:
         }
         return self._near(first.rule, wanted, rng)
 
-    def _with_mutated_part(self, plan: tir.Plan, rng: Random) -> Candidate:
+    def _with_mutated_part(self, plan: tir.Plan, rng: Random) -> PlanCandidate:
         """Return a plan one of whose parts is mutated."""
         changed = rng.randrange(len(plan.parts))
         kernel = parts_of(self._kernel, plan, self._target)[changed]
         parts = list(plan.parts)
         parts[changed] = PlanSpace(kernel, self._target).mutated(parts[changed], rng).plan
-        return Candidate(replace(plan, parts=tuple(parts)))
+        return PlanCandidate(replace(plan, parts=tuple(parts)))
 
     def _near(
         self,
@@ -122,7 +122,7 @@ class PlanSpace:
         wanted: Mapping[str, Value],
         rng: Random,
         changed: int | None = None,
-    ) -> Candidate:
+    ) -> PlanCandidate:
         """Return a point with the wanted values if they are in their domains, except `changed`."""
         _, space = self._spaces[name]
         chosen: dict[str, Value] = {}
@@ -159,14 +159,14 @@ class PlanSpace:
                 return found
         return None
 
-    def _candidate_of(self, plan: tir.Plan) -> Candidate:
+    def _candidate_of(self, plan: tir.Plan) -> PlanCandidate:
         return self._made(plan.rule, Params(plan.parameters))
 
-    def _made(self, name: str, point: Params) -> Candidate:
+    def _made(self, name: str, point: Params) -> PlanCandidate:
         rule, space = self._spaces[name]
         point = space.completed(point)
         plan = with_parts(self._kernel, plan_of(rule, point).data, self._target)
-        return Candidate(plan)
+        return PlanCandidate(plan)
 
 
 def _drawn(domain: Domain, rng: Random) -> Iterator[Value]:
@@ -182,6 +182,6 @@ def _drawn(domain: Domain, rng: Random) -> Iterator[Value]:
     yield from rest
 
 
-def best_first(found: Sequence[tuple[float, Candidate]]) -> list[Candidate]:
+def best_first(found: Sequence[tuple[float, PlanCandidate]]) -> list[PlanCandidate]:
     """Return candidates by time, the fastest first; ties in the order of their texts."""
     return [each for _, each in sorted(found, key=lambda pair: (pair[0], pair[1].key))]

@@ -28,7 +28,7 @@ _TICK = 1e-3
 """Microseconds, a lower bound of a launch: a device's clock may report less."""
 
 
-class Built(Protocol):
+class BuiltProgram(Protocol):
     """A program on a device."""
 
     @property
@@ -44,10 +44,10 @@ class Built(Protocol):
 
 
 @dataclass(frozen=True)
-class Launch:
+class TimedLaunch:
     """A kernel with a plan, ready to be launched."""
 
-    program: Built
+    program: BuiltProgram
     operands: Sequence[Array]
     commands: range
     """The commands of the program that make up the launch."""
@@ -58,12 +58,12 @@ class Launch:
         return [sum(run[i] for i in self.commands) / 1e3 for run in times]
 
 
-def time_alone(launch: Launch, most_runs: int, best: float | None) -> Times:
+def time_alone(launch: TimedLaunch, most_runs: int, best: float | None) -> Times:
     """Time a launch until its median is certain, or certainly more than the best."""
     return _until_certain(launch.microseconds, most_runs, best)
 
 
-def time_in_turns(launch: Launch, rival: Launch, most_runs: int, best: float) -> Times:
+def time_in_turns(launch: TimedLaunch, rival: TimedLaunch, most_runs: int, best: float) -> Times:
     """Time a launch relative to a rival right before it, until the ratio is certain."""
 
     def ratios(runs: int) -> list[float]:

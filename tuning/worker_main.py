@@ -1,8 +1,8 @@
 """The process of a worker: it reads an instrument and trials from stdin and answers on stdout.
 
-Frames hold pickled values. The first one is the instrument, answered by its `Device` or by the
-message of a CloptError. Each `Job` is answered by its `Result`, or by a message if a turn does not
-come; a `Waits` marks the beginning and the end of each wait for a turn.
+Frames hold pickled values. The first one is the instrument, answered by its `InstrumentDevice` or
+by the message of a CloptError. Each `Job` is answered by its `Result`, or by a message if a turn
+does not come; a `Waits` marks the beginning and the end of each wait for a turn.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from typing import IO
 from ..dialects import tir
 from ..errors import CloptError
 from ..files.frames import receive_frame, send_frame
-from .instrument import Device, Instrument
+from .instrument import Instrument, InstrumentDevice
 from .trial import Fault, Result, Rival, Task, Trial
 from .turns import TurnMissedError, Turns
 
@@ -75,7 +75,7 @@ def main() -> None:
             send(str(error))
 
 
-def _answer(instrument: Instrument, device: Device, trial: Trial, turns: Turns) -> Result:
+def _answer(instrument: Instrument, device: InstrumentDevice, trial: Trial, turns: Turns) -> Result:
     start = time.monotonic()
     try:
         with turns.beside_others():
@@ -86,7 +86,9 @@ def _answer(instrument: Instrument, device: Device, trial: Trial, turns: Turns) 
         return failed(trial, device, time.monotonic() - start, Fault.CRASHED, repr(error))
 
 
-def failed(trial: Trial, device: Device, seconds: float, fault: Fault, reason: str) -> Result:
+def failed(
+    trial: Trial, device: InstrumentDevice, seconds: float, fault: Fault, reason: str
+) -> Result:
     """Return the result of a trial that has no time."""
     return Result(
         kernel=trial.task.kernel,

@@ -15,7 +15,7 @@ from threading import Timer
 from ..errors import CloptError
 from ..files.frames import receive_frame, send_frame
 from ..messages.printable import visible
-from .instrument import Device, Instrument
+from .instrument import Instrument, InstrumentDevice
 from .trial import Result, Task, Trial
 from .turns import MOST_WAIT
 from .worker_main import COMMAND, Job, Waits
@@ -84,7 +84,7 @@ class WorkerProcess:
         if isinstance(device, str):
             self.kill()
             raise CloptError(device)
-        assert isinstance(device, Device)
+        assert isinstance(device, InstrumentDevice)
         self.device = device
 
     @property

@@ -7,7 +7,7 @@ from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from threading import Lock
 
 from ..errors import CloptError
-from .instrument import Device, Instrument
+from .instrument import Instrument, InstrumentDevice
 from .trial import Fault, Result, Task, Trial
 from .worker_main import failed
 from .worker_process import WorkerEndedError, WorkerHungError, WorkerProcess
@@ -44,7 +44,7 @@ class LocalMachines:
         self._change = Lock()
         self._is_closed = False
         first = self._started()
-        self.device: Device = first.device
+        self.device: InstrumentDevice = first.device
         self._idle.append(first)
 
     @property

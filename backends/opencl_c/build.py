@@ -45,7 +45,7 @@ from .work_items import WorkItems
 Value = Node | Linear
 
 
-class KernelBuilder:
+class KernelTextBuilder:
     """A builder of the graph of one kernel."""
 
     def __init__(self, func: tir.FuncOp, target: Target):

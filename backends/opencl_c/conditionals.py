@@ -13,7 +13,7 @@ from .guards import Guards
 from .values import Assign, Block, Declare, If, Node, Register, Statement
 
 if TYPE_CHECKING:
-    from .build import KernelBuilder
+    from .build import KernelTextBuilder
 
 _TERNARY_NODES = 6
 """Most expressions in the branches of a conditional that is printed as `?:` instead of `if`."""
@@ -22,7 +22,7 @@ _TERNARY_NODES = 6
 class Conditionals:
     """A builder of the `scf.if` operations of one kernel."""
 
-    def __init__(self, builder: KernelBuilder, guards: Guards | None):
+    def __init__(self, builder: KernelTextBuilder, guards: Guards | None):
         self.builder = builder
         self.graph = builder.graph
         self.ex = builder.ex

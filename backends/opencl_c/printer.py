@@ -13,7 +13,7 @@ from ...dialects.tir.affine import Linear
 from ...errors import CloptError
 from ...machine.target import Target
 from ...targets import multiplies_bytes
-from .build import KernelBuilder
+from .build import KernelTextBuilder
 from .functions import is_function, widest_call
 from .functions.rounding import remark
 from .names import NameScopes, is_identifier
@@ -59,7 +59,7 @@ class KernelPrinter:
 
     def __init__(self, func: tir.FuncOp, target: Target):
         self.func = func
-        self.builder = KernelBuilder(func, target)
+        self.builder = KernelTextBuilder(func, target)
         self.builder.build()
         self._remark = remark(func, target)
         self.placement = Placement(self.builder.graph)

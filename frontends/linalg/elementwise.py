@@ -39,7 +39,7 @@ def frame_of(builder: Builder, operands: Sequence[Operand], extents: Sequence[in
     return frame
 
 
-class Body:
+class ScalarBody:
     """The scalars of a body, each computed for all iterations at once.
 
     The axes of their values are the last ones of `frame`.
@@ -104,7 +104,7 @@ def elementwise(
         for argument, read in zip(op.block.args, [*op.inputs, *op.outputs], strict=True)
         if argument.uses
     }
-    body = Body(builder, operands, op.extents, view_of)
+    body = ScalarBody(builder, operands, op.extents, view_of)
     for yielded, output in zip(op.yielded, op.outputs, strict=True):
         loops = output.operand.loops
         if isinstance(yielded, BlockArgument) and yielded in operands:

@@ -16,7 +16,7 @@ from ...dialects.nn.generic import SCALAR_OPERATIONS
 from ...dialects.nn.types import shape_of
 from ..builder import Builder
 from .bodies import Read, Structured
-from .elementwise import Body
+from .elementwise import ScalarBody
 from .scalars import element_of
 from .views import NotNamedError, TensorView, dense, one_number
 
@@ -84,7 +84,7 @@ def _computed(
     The coordinates of a resize, for example, are computed once, at import.
     """
     known: dict[SSAValue, SSAValue] = {}
-    body = Body(builder, {}, op.extents, view_of)
+    body = ScalarBody(builder, {}, op.extents, view_of)
     for inner in op.block.ops:
         constant = all(v in known or _is_constant(v) for v in inner.operands)
         if not constant or isinstance(inner, tensor.ExtractOp | YieldOp):

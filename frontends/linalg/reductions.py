@@ -12,7 +12,7 @@ from ...dialects.nn import PoolOp
 from ...dialects.nn.types import numpy_dtype, shape_of
 from ..builder import Builder
 from .bodies import Fold, Structured
-from .elementwise import Body
+from .elementwise import ScalarBody
 from .views import NotNamedError, Operand, TensorView, aligned, exactly, in_frame, one_number
 from .windows import WindowAxis, cropped, swapped, windows_of
 
@@ -28,7 +28,7 @@ def reduce(
         for argument, read in zip(op.arguments, op.inputs, strict=True)
         if argument.uses
     }
-    body = Body(builder, operands, op.extents, view_of)
+    body = ScalarBody(builder, operands, op.extents, view_of)
     term, frame = body.value(fold.term), body.frame
     lacking = len(frame) - len(shape_of(term))
     reduced = [i for i, loop in enumerate(frame) if loop in op.reduced_loops]

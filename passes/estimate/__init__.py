@@ -7,6 +7,6 @@ for all kernels and devices. No rule has a part in it, so a new rule gets its es
 
 from .describe import work_of
 from .estimate import Estimate, estimate
-from .work import KernelWork
+from .work import LaunchWork
 
-__all__ = ["Estimate", "KernelWork", "estimate", "work_of"]
+__all__ = ["Estimate", "LaunchWork", "estimate", "work_of"]

@@ -20,13 +20,13 @@ from ...machine.core import (
 )
 from .reuse import footprint, traffic
 from .terms import Terms
-from .work import KernelWork, LanePattern, MemoryAccess, Phase
+from .work import LanePattern, LaunchWork, LoopPhase, MemoryAccess
 
 _LINE = 64
 _CACHE_SHARE = 0.6
 """Share of a cache that holds what a loop uses again; the rest holds lines that pass through."""
 _FUNCTION_SLOTS = 7.0
-"""Slots of a function on a CPU in those of `Arithmetic`: there is no unit for them."""
+"""Slots of a function on a CPU in those of `ArithmeticWork`: there is no unit for them."""
 _EVERY_OTHER = 2.3
 """Loads that take as long as every other element of two vectors."""
 _STORE_CYCLES = 0.2
@@ -54,7 +54,7 @@ class _Cycles:
         return max(*busy, self.chain) + _HIDDEN * (sum(busy) - max(busy))
 
 
-def cores_terms(work: KernelWork, target: cl.Target) -> Terms:
+def cores_terms(work: LaunchWork, target: cl.Target) -> Terms:
     """Return the terms of a launch on a CPU."""
     machine = target.machine
     gigahertz = machine.mads_per_nanosecond / (machine.vector_width * MADS_PER_CYCLE)
@@ -78,7 +78,7 @@ def cores_terms(work: KernelWork, target: cl.Target) -> Terms:
     )
 
 
-def _cycles(phase: Phase, target: cl.Target) -> _Cycles:
+def _cycles(phase: LoopPhase, target: cl.Target) -> _Cycles:
     width = target.machine.vector_width
     slots = sum(
         each.count

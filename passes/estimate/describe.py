@@ -13,14 +13,14 @@ from ...dialects import tir
 from ..tir.schedule.analysis import memref_of
 from .addresses import Addresses, Steps
 from .work import (
-    Arithmetic,
+    AccessSpace,
+    ArithmeticWork,
     BufferStream,
-    KernelWork,
     LanePattern,
+    LaunchWork,
     LoopLevel,
+    LoopPhase,
     MemoryAccess,
-    MemorySpace,
-    Phase,
     StreamAxis,
 )
 
@@ -60,21 +60,21 @@ class _Loop:
 _Path = tuple[_Loop, ...]
 
 
-def work_of(func: tir.FuncOp) -> KernelWork:
+def work_of(func: tir.FuncOp) -> LaunchWork:
     """Describe the work of one launch of a scheduled and lowered kernel."""
     walk = _Walk(func)
     walk.block(func.body.block, ())
     sizes = func.global_size, func.local_size
     items, group = (1 if s is None else prod(s.iter_values()) for s in sizes)
     phases = [phase for phase in walk.phases.values() if phase.arithmetic or phase.accesses]
-    return KernelWork(ceil(items / group), group, phases, walk.streams, walk.private_bytes)
+    return LaunchWork(ceil(items / group), group, phases, walk.streams, walk.private_bytes)
 
 
 class _Walk:
     """Places each operation of a kernel in the phase that issues it."""
 
     def __init__(self, func: tir.FuncOp) -> None:
-        self.phases: dict[int | None, Phase] = {None: Phase()}
+        self.phases: dict[int | None, LoopPhase] = {None: LoopPhase()}
         self.streams: list[BufferStream] = []
         self.private_bytes = 0
         self._addresses = Addresses()
@@ -114,10 +114,10 @@ class _Walk:
         inner = (*path, loop)
         if loop.kind in _SERIAL:
             counted = (each.size for each in inner if each.kind in (*_SERIAL, _Kind.Unrolled))
-            self.phases[loop.number] = Phase(prod(counted), is_loop=True)
+            self.phases[loop.number] = LoopPhase(prod(counted), is_loop=True)
         self.block(op.body.block, inner)
 
-    def _phase(self, varies: int, path: _Path) -> tuple[Phase, int, int]:
+    def _phase(self, varies: int, path: _Path) -> tuple[LoopPhase, int, int]:
         """Return the phase of an operation that varies with some loops, its copies and lanes."""
         depth, number = -1, None
         for i, loop in enumerate(path):
@@ -140,7 +140,7 @@ class _Walk:
         phase, count, lanes = self._phase(varies, path)
         is_float = isinstance(op.results[0].type, AnyFloat) or isinstance(op, arith.CmpfOp)
         slots = _SLOTS.get(op.name, 1.0 if is_float else _INTEGER_SLOTS)
-        phase.arithmetic.append(Arithmetic(count, lanes, slots, op.name in _SLOTS))
+        phase.arithmetic.append(ArithmeticWork(count, lanes, slots, op.name in _SLOTS))
         if isinstance(op, arith.AddfOp):
             phase.chain = max(phase.chain, self._chain(op, count, path))
 
@@ -170,7 +170,7 @@ class _Walk:
         else:
             varies |= self._varies.get(op.value, 0)
         space = _space_of(buffer)
-        if buffer in self._arrays and space is MemorySpace.PRIVATE:
+        if buffer in self._arrays and space is AccessSpace.PRIVATE:
             around = self._arrays[buffer]
             inner = _bits(loop for loop in path if loop.kind in _SERIAL and loop not in around)
             if not index & inner:
@@ -200,7 +200,7 @@ class _Walk:
         steps: Steps | None,
         varies: int,
         path: _Path,
-        space: MemorySpace,
+        space: AccessSpace,
     ) -> None:
         """Add an access to its phase, and its stream."""
         if steps is None:
@@ -217,7 +217,7 @@ class _Walk:
         lanes = tir.TEXEL if is_texel else lanes if pattern is not LanePattern.SCALAR else 1
         access = MemoryAccess(count, lanes, pattern, space, is_store, apart, size)
         phase.accesses.append(access)
-        if space in (MemorySpace.GLOBAL, MemorySpace.TEXTURE):
+        if space in (AccessSpace.GLOBAL, AccessSpace.TEXTURE):
             self._stream(buffer, steps, path, is_store, is_texel)
 
     def _stream(
@@ -276,19 +276,19 @@ def _pattern(step: int | None, lanes: int) -> LanePattern:
     return {1: LanePattern.CONTIGUOUS, 2: LanePattern.EVERY_OTHER}.get(step, LanePattern.SCATTERED)
 
 
-def _space_of(buffer: SSAValue) -> MemorySpace:
+def _space_of(buffer: SSAValue) -> AccessSpace:
     scope = memref_of(buffer).memory_space
     if not isinstance(scope, tir.ScopeAttr):
-        return MemorySpace.GLOBAL
+        return AccessSpace.GLOBAL
     match scope.scope:
         case tir.Scope.Texture:
-            return MemorySpace.TEXTURE
+            return AccessSpace.TEXTURE
         case tir.Scope.Local:
-            return MemorySpace.LOCAL
+            return AccessSpace.LOCAL
         case tir.Scope.Private:
-            return MemorySpace.PRIVATE
+            return AccessSpace.PRIVATE
         case _:
-            return MemorySpace.GLOBAL
+            return AccessSpace.GLOBAL
 
 
 def _element_bytes(buffer: SSAValue) -> int:

@@ -9,13 +9,13 @@ from ...dialects import cl
 from .cores import cores_terms
 from .terms import Terms
 from .waves import waves_terms
-from .work import KernelWork
+from .work import LaunchWork
 
 _OVERLAP = 3
 """The exponent of the norm that adds the terms: with 1 they would follow each other, without a
 bound the largest would hide the others. 2 to 4 fit the measured times about as well."""
 
-_TERMS: Mapping[str, Callable[[KernelWork, cl.Target], Terms]] = {
+_TERMS: Mapping[str, Callable[[LaunchWork, cl.Target], Terms]] = {
     "cpu": cores_terms,
     "gpu": waves_terms,
 }
@@ -38,7 +38,7 @@ class Estimate:
         return Terms.total(self.launches)
 
 
-def estimate(kernels: Iterable[KernelWork], target: cl.Target) -> Estimate:
+def estimate(kernels: Iterable[LaunchWork], target: cl.Target) -> Estimate:
     """Estimate the launches of some kernels, one after the other."""
     terms = _TERMS[target.device.device_type]
     return Estimate([terms(work, target) for work in kernels])

@@ -13,7 +13,7 @@ from math import ceil
 from ...dialects import cl
 from .reuse import footprint, group_traffic
 from .terms import Terms
-from .work import KernelWork, LanePattern, MemoryAccess, MemorySpace, Phase
+from .work import AccessSpace, LanePattern, LaunchWork, LoopPhase, MemoryAccess
 
 _WAVE = 32
 """Work-items that run in step."""
@@ -34,7 +34,7 @@ _OTHER_REGISTERS = 43.0
 
 # Issue slots of a work-item, in those of a multiply-add.
 _FUNCTION_SLOTS = 0.6
-"""Of each slot of `Arithmetic`: a unit of their own computes functions."""
+"""Of each slot of `ArithmeticWork`: a unit of their own computes functions."""
 _LOAD_SLOTS = 9.0
 _BYTE_SLOTS = 1.2
 """For each byte of the sectors that a load or store of global memory touches."""
@@ -60,7 +60,7 @@ _START_MICROSECONDS = 6.9
 """Of a launch by the device's clock."""
 
 
-def waves_terms(work: KernelWork, target: cl.Target) -> Terms:
+def waves_terms(work: LaunchWork, target: cl.Target) -> Terms:
     """Return the terms of a launch on a GPU."""
     units = target.device.compute_units
     # Groups of no whole wave leave lanes idle, and the last groups leave units idle.
@@ -101,7 +101,7 @@ class _Loads:
             case LanePattern.EVERY_OTHER | LanePattern.SCATTERED:
                 count, lanes = access.count * access.lanes, 1
         size = lanes * access.element_bytes
-        if access.space in (MemorySpace.LOCAL, MemorySpace.PRIVATE):
+        if access.space in (AccessSpace.LOCAL, AccessSpace.PRIVATE):
             return cls(count, count * (1 if access.neighbour == 0 else lanes))
         if access.neighbour == 0:
             return cls(count, count * size / _WAVE)
@@ -111,7 +111,7 @@ class _Loads:
         return cls(count, count * apart)
 
 
-def _slots(phase: Phase) -> float:
+def _slots(phase: LoopPhase) -> float:
     """Return the issue slots of an iteration."""
     slots = _LOOP_SLOTS * phase.is_loop
     for each in phase.arithmetic:
@@ -119,16 +119,16 @@ def _slots(phase: Phase) -> float:
     for access in phase.accesses:
         loads = _Loads.of(access)
         match access.space:
-            case MemorySpace.TEXTURE:
+            case AccessSpace.TEXTURE:
                 slots += _TEXEL_SLOTS * loads.count
-            case MemorySpace.LOCAL | MemorySpace.PRIVATE:
+            case AccessSpace.LOCAL | AccessSpace.PRIVATE:
                 slots += _LOCAL_SLOTS * loads.bytes
-            case MemorySpace.GLOBAL:
+            case AccessSpace.GLOBAL:
                 slots += _LOAD_SLOTS * loads.count + _BYTE_SLOTS * loads.bytes
     return slots
 
 
-def _waits(phase: Phase) -> float:
+def _waits(phase: LoopPhase) -> float:
     """Return the cycles that an iteration waits for results."""
     cycles = phase.chain * _MAD_CYCLES + phase.barriers * _BARRIER_CYCLES
     cycles += _LOOP_CYCLES * phase.is_loop
@@ -137,11 +137,11 @@ def _waits(phase: Phase) -> float:
         if access.is_store:
             continue
         match access.space:
-            case MemorySpace.TEXTURE:
+            case AccessSpace.TEXTURE:
                 first = max(first, _TEXEL_CYCLES)
                 cycles += _ACCESS_CYCLES * _Loads.of(access).count
-            case MemorySpace.LOCAL | MemorySpace.PRIVATE:
+            case AccessSpace.LOCAL | AccessSpace.PRIVATE:
                 first = max(first, _LOCAL_CYCLES)
-            case MemorySpace.GLOBAL:
+            case AccessSpace.GLOBAL:
                 cycles += _ACCESS_CYCLES * _Loads.of(access).count
     return cycles + first

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from enum import Enum
 
 
-class MemorySpace(Enum):
+class AccessSpace(Enum):
     """The memory that an access goes to."""
 
     GLOBAL = "global"
@@ -27,7 +27,7 @@ class LanePattern(Enum):
 
 
 @dataclass(frozen=True)
-class Arithmetic:
+class ArithmeticWork:
     """Equal instructions of a phase."""
 
     count: int
@@ -48,7 +48,7 @@ class MemoryAccess:
     """Instructions in one iteration."""
     lanes: int
     pattern: LanePattern
-    space: MemorySpace
+    space: AccessSpace
     is_store: bool
     neighbour: int | None
     """Elements between the accesses of neighbouring work-items; None where that is irregular."""
@@ -56,7 +56,7 @@ class MemoryAccess:
 
 
 @dataclass
-class Phase:
+class LoopPhase:
     """The instructions in one iteration of a serial loop, or of a work-item outside of its loops.
 
     Unrolled loops are expanded. Instructions that do not depend on a loop are in the phase around
@@ -66,7 +66,7 @@ class Phase:
     times: int = 1
     """Iterations in one work-item."""
     is_loop: bool = False
-    arithmetic: list[Arithmetic] = field(default_factory=list[Arithmetic])
+    arithmetic: list[ArithmeticWork] = field(default_factory=list[ArithmeticWork])
     accesses: list[MemoryAccess] = field(default_factory=list[MemoryAccess])
     chain: float = 0.0
     """Dependent additions on the longest path through an iteration."""
@@ -110,14 +110,14 @@ class BufferStream:
 
 
 @dataclass
-class KernelWork:
+class LaunchWork:
     """What one launch of a kernel does."""
 
     groups: int
     """Work-groups."""
     group_items: int
     """Work-items of a group."""
-    phases: list[Phase]
+    phases: list[LoopPhase]
     streams: list[BufferStream]
     private_bytes: int
     """Bytes of a work-item's arrays that fit into registers: their indices are constants."""

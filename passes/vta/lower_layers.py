@@ -49,7 +49,7 @@ from .lowering.packing import (
 from .lowering.problems import merged_groups, problem_of
 from .lowering.products import ProductLayer
 from .lowering.steps import COPY, AddBias, Step, behind_window, requantize
-from .lowering.tasks import Task, tasks_of
+from .lowering.tasks import VTATask, tasks_of
 from .lowering.tiling import choose_tile
 
 
@@ -131,7 +131,7 @@ class _GraphLowering:
     def _constant(self, array: Array, kind: DramKind) -> SSAValue:
         return self._symbol(ConstantOp(self.weights.add(array), DramType(kind, len(array))))
 
-    def _write(self, task: Task) -> None:
+    def _write(self, task: VTATask) -> None:
         match task.root:
             case ConvolutionOp() | DenseOp() as layer:
                 self._write_product(task, layer)
@@ -162,7 +162,7 @@ class _GraphLowering:
                 places = source.shifted(image * tiles), result.shifted(image * whole + first)
                 self._write_elementwise(*places, tiles, COPY)
 
-    def _write_channelwise(self, task: Task, layer: PoolOp | UpsampleOp) -> None:
+    def _write_channelwise(self, task: VTATask, layer: PoolOp | UpsampleOp) -> None:
         steps = [*behind_window(layer), *task.steps]
         place = self.places[task.result]
         try:
@@ -177,7 +177,7 @@ class _GraphLowering:
             f"{self.config.name}, since {error}; take a configuration with larger ones."
         )
 
-    def _write_product(self, task: Task, layer: ConvolutionOp | DenseOp) -> None:
+    def _write_product(self, task: VTATask, layer: ConvolutionOp | DenseOp) -> None:
         weight = self._weight(layer)
         bias = self._bias(layer, shape_of(layer.result)[1])
         steps = [*bias, *requantize(layer, rounds=not bias), *task.steps]

@@ -3,6 +3,6 @@
 from __future__ import annotations
 
 from .collector import Collector
-from .values import Decisions, Node, Region, Tensor
+from .values import Decisions, ReportedNode, ReportedRegion, ReportedTensor
 
-__all__ = ["Collector", "Decisions", "Node", "Region", "Tensor"]
+__all__ = ["Collector", "Decisions", "ReportedNode", "ReportedRegion", "ReportedTensor"]

@@ -22,7 +22,7 @@ from ...passes.tir.choose_plan import TIRChoosePlanPass
 from ...passes.tir.join_kernels import TIRJoinKernelsPass
 from ...passes.tir.rules.explain import explain_plan
 from ...passes.tir.rules.stages import is_naive
-from .values import Decisions, Node, Region, Tensor
+from .values import Decisions, ReportedNode, ReportedRegion, ReportedTensor
 
 
 class Collector:
@@ -34,8 +34,8 @@ class Collector:
     def __init__(self, module: ModuleOp) -> None:
         """Start from `module`, the network as imported."""
         self._nodes = tuple(map(_node, _operations(module)))
-        self._pending: list[_Pending] = []
-        self._regions: list[Region] = []
+        self._pending: list[_PendingRegion] = []
+        self._regions: list[ReportedRegion] = []
         self._plans: dict[str, ExplainedPlan] = {}
         self._writers: dict[SSAValue, int] = {}
         self._readers: defaultdict[int, list[int]] = defaultdict(list)
@@ -45,7 +45,7 @@ class Collector:
         self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None
     ) -> None:
         if isinstance(following, NNToCLPass):
-            self._pending, self._plans = list(map(_Pending, _groups(module))), {}
+            self._pending, self._plans = list(map(_PendingRegion, _groups(module))), {}
         match previous:
             case NNToCLPass():
                 self._match(module)
@@ -108,14 +108,14 @@ class Collector:
                         self._commands[launch] = (number, *numbers)
 
 
-class _Pending:
+class _PendingRegion:
     """A region of the network whose kernel is not known yet."""
 
     def __init__(self, op: nn.FusedOp | nn.RelayoutOp) -> None:
         self.location = op.location
         self.types = [nn.buffer_type(nn.tensor_type(value)) for value in op.results]
         nodes = [op] if isinstance(op, nn.RelayoutOp) else _inner(op)
-        self.region = Region(tuple(map(_node, nodes)), tuple(map(_tensor, op.results)))
+        self.region = ReportedRegion(tuple(map(_node, nodes)), tuple(map(_tensor, op.results)))
 
     def is_computed_by(self, launch: cl.EnqueueKernelOp) -> bool:
         """Return whether a launch has the node and writes the types of this region."""
@@ -151,14 +151,14 @@ def _launches(module: ModuleOp) -> Iterator[cl.EnqueueKernelOp]:
                 yield op
 
 
-def _node(op: Operation) -> Node:
-    return Node(node_name(op), operation_text(op))
+def _node(op: Operation) -> ReportedNode:
+    return ReportedNode(node_name(op), operation_text(op))
 
 
-def _tensor(value: SSAValue) -> Tensor:
+def _tensor(value: SSAValue) -> ReportedTensor:
     type_, layout = nn.tensor_type(value), nn.layout_of(value)
     physical = nn.buffer_type(type_).get_shape()
-    return Tensor(
+    return ReportedTensor(
         tuple(nn.shape_of(value)),
         str(type_.element_type),
         layout_text(layout),

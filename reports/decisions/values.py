@@ -9,7 +9,7 @@ from ...messages.explanations import ExplainedPlan, Explanation
 
 
 @dataclass(frozen=True)
-class Node:
+class ReportedNode:
     """A node of the model, as the importer or a pass names it."""
 
     name: str
@@ -23,7 +23,7 @@ class Node:
 
 
 @dataclass(frozen=True)
-class Tensor:
+class ReportedTensor:
     """A value between kernels."""
 
     shape: tuple[int, ...]
@@ -42,11 +42,11 @@ class Tensor:
 
 
 @dataclass(frozen=True)
-class Region:
+class ReportedRegion:
     """A part of the network that became a kernel, or memory that another kernel writes."""
 
-    nodes: tuple[Node, ...]
-    results: tuple[Tensor, ...]
+    nodes: tuple[ReportedNode, ...]
+    results: tuple[ReportedTensor, ...]
     kernel: str = ""
     """The kernel that computes it, by its name before launches were joined; empty if the region
     only names a part of another value's memory."""
@@ -56,9 +56,9 @@ class Region:
 class Decisions:
     """What the passes chose for a model, and why."""
 
-    nodes: tuple[Node, ...]
+    nodes: tuple[ReportedNode, ...]
     """The nodes of the network as imported, without constants."""
-    regions: tuple[Region, ...]
+    regions: tuple[ReportedRegion, ...]
     commands: tuple[tuple[int, ...], ...]
     """For each command of the program, the regions that it computes."""
     explanations: Sequence[Explanation]

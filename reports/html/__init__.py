@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from .document import document
 from .elements import Content, Html, element, raw
-from .tables import Column, Number, search_box, table
+from .tables import Column, NumberCell, search_box, table
 
 __all__ = [
     "Column",
     "Content",
     "Html",
-    "Number",
+    "NumberCell",
     "document",
     "element",
     "raw",

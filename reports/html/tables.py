@@ -19,21 +19,21 @@ class Column:
 
 
 @dataclass(frozen=True)
-class Number:
+class NumberCell:
     """A cell that sorts by `value`; an empty one sorts first."""
 
     value: float | None
     text: Content
 
     @classmethod
-    def of(cls, value: int | None) -> Number:
+    def of(cls, value: int | None) -> NumberCell:
         """Return a whole number with separators, or an empty cell."""
         return cls(value, "" if value is None else f"{value:,}")
 
 
 def table(
     columns: Sequence[Column],
-    rows: Iterable[Sequence[Content | Number]],
+    rows: Iterable[Sequence[Content | NumberCell]],
     key: str = "",
     row_attributes: Sequence[dict[str, str]] = (),
 ) -> Html:
@@ -55,7 +55,7 @@ def search_box(key: str, placeholder: str) -> Html:
 
 def _row(
     columns: Sequence[Column],
-    row: Sequence[Content | Number],
+    row: Sequence[Content | NumberCell],
     attributes: Sequence[dict[str, str]],
 ) -> Html:
     cells = [_cell(column, value) for column, value in zip(columns, row, strict=True)]
@@ -63,8 +63,8 @@ def _row(
     return html_of([element("tr", cells, **given), "\n"])
 
 
-def _cell(column: Column, value: Content | Number) -> Html:
-    if not isinstance(value, Number):
+def _cell(column: Column, value: Content | NumberCell) -> Html:
+    if not isinstance(value, NumberCell):
         return element("td", value, class_=_class(column))
     order = -1 if value.value is None else f"{value.value:g}"
     return element("td", value.text, class_=_class(column), data_n=order)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .count import memory_report
-from .values import BUFFER, IMAGE, IN_PLACE, KINDS, SEPARATE, MemoryReport, Row, Waste
+from .values import BUFFER, IMAGE, IN_PLACE, KINDS, SEPARATE, MemoryReport, MemoryRow, Waste
 
 __all__ = [
     "BUFFER",
@@ -12,7 +12,7 @@ __all__ = [
     "KINDS",
     "SEPARATE",
     "MemoryReport",
-    "Row",
+    "MemoryRow",
     "Waste",
     "memory_report",
 ]

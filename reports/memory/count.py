@@ -15,7 +15,7 @@ from ...dialects.cl.ops import byte_count
 from ...passes.cl.memory.tensors import LiveTensor, aligned_bound
 from ..commands import names_of, title
 from .rows import results_of, rows_of
-from .values import IN_PLACE, MemoryReport, Row, Waste, used_bytes
+from .values import IN_PLACE, MemoryReport, MemoryRow, Waste, used_bytes
 
 
 def memory_report(program: cl.ProgramOp, target: cl.Target) -> MemoryReport:
@@ -63,13 +63,13 @@ def memory_report(program: cl.ProgramOp, target: cl.Target) -> MemoryReport:
     )
 
 
-def _in_same_bytes(rows: Iterable[Row]) -> list[list[Row]]:
+def _in_same_bytes(rows: Iterable[MemoryRow]) -> list[list[MemoryRow]]:
     """Return the rows in arenas, grouped by those that take over each other's bytes in place."""
-    chains: dict[tuple[int, int, int, int], list[Row]] = {}
+    chains: dict[tuple[int, int, int, int], list[MemoryRow]] = {}
     for row in rows:
         if row.arena is None or row.offset is None:
             continue
-        chain: list[Row] = []
+        chain: list[MemoryRow] = []
         if row.kind == IN_PLACE:
             chain = chains.pop((row.arena, row.offset, row.bytes, row.first))
         chains[row.arena, row.offset, row.bytes, row.last] = [*chain, row]
@@ -86,7 +86,7 @@ def _live(tensors: Iterable[LiveTensor], count: int) -> tuple[int, ...]:
 
 
 def _waste(
-    rows: Sequence[Row], live: Sequence[int], arena_bytes: int, tensors: Sequence[LiveTensor]
+    rows: Sequence[MemoryRow], live: Sequence[int], arena_bytes: int, tensors: Sequence[LiveTensor]
 ) -> Waste:
     lower_bound = max(live, default=0)
     busiest = live.index(lower_bound) if live else 0

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from ..drawing import to_svg
-from ..html import Column, Html, Number, document, element, raw, search_box, table
+from ..html import Column, Html, NumberCell, document, element, raw, search_box, table
 from .picture import picture
-from .summary import Line, size_text, summary
-from .values import MemoryReport, Row
+from .summary import SummaryLine, size_text, summary
+from .values import MemoryReport, MemoryRow
 
 _COLUMNS = (
     *(Column("node", kind="name"), Column("value"), Column("kind", kind="fixed")),
@@ -49,7 +49,7 @@ def _drawn(report: MemoryReport, title: str) -> Html:
     return raw(to_svg(picture(report, title)).replace("<svg ", '<svg class="light" ', 1))
 
 
-def _line(line: Line) -> Html:
+def _line(line: SummaryLine) -> Html:
     return element(
         "tr",
         element("td", line.what, class_="part" if line.level else None),
@@ -59,12 +59,12 @@ def _line(line: Line) -> Html:
     )
 
 
-def _row(row: Row) -> list[str | Number]:
+def _row(row: MemoryRow) -> list[str | NumberCell]:
     return [
         row.node,
         f"%{row.name}",
         row.kind,
-        *map(Number.of, (row.bytes, row.arena, row.offset, row.pitch, row.first, row.last)),
+        *map(NumberCell.of, (row.bytes, row.arena, row.offset, row.pitch, row.first, row.last)),
         row.type,
         ", ".join(row.kernels),
     ]

@@ -6,9 +6,9 @@ import math
 from collections.abc import Iterator
 from itertools import accumulate
 
-from ..drawing import Box, Drawing, Label, Shape, Stroke, round_step, text_width
+from ..drawing import Drawing, DrawnBox, Label, Shape, Stroke, round_step, text_width
 from .summary import size_text
-from .values import BUFFER, IMAGE, IN_PLACE, MemoryReport, Row
+from .values import BUFFER, IMAGE, IN_PLACE, MemoryReport, MemoryRow
 
 COLOURS = {BUFFER: "#9cc3e6", IMAGE: "#8fd0b0", IN_PLACE: "#f4c07c"}
 _BOUND = "#c8203c"
@@ -77,7 +77,7 @@ class _Plot:
             yield Label(x, _BOTTOM + 15, str(command), colour=_QUIET)
         yield Label((_LEFT + _RIGHT) / 2, _BOTTOM + 40, "command of the queue")
 
-    def box(self, index: int, row: Row) -> Box:
+    def box(self, index: int, row: MemoryRow) -> DrawnBox:
         """Return the box of an intermediate that lies in an arena."""
         assert row.arena is not None
         assert row.offset is not None
@@ -90,7 +90,7 @@ class _Plot:
         x, y = self.x(first), self.y(low + row.bytes)
         width, height = self.x(end) - x, self.y(low) - y
         edge = "white" if min(width, height) > _THIN else "none"
-        return Box(x, y, width, height, COLOURS[row.kind], edge, describe(row), f"t{index}")
+        return DrawnBox(x, y, width, height, COLOURS[row.kind], edge, describe(row), f"t{index}")
 
     def borders(self) -> Iterator[Shape]:
         """Yield the axes, the ends of the arenas and the lower bound."""
@@ -105,7 +105,7 @@ class _Plot:
             yield Stroke(self.x(busiest), _BOTTOM + 2, self.x(busiest + 1), _BOTTOM + 2, _BOUND, 4)
 
 
-def describe(row: Row) -> str:
+def describe(row: MemoryRow) -> str:
     """Return a few lines about an intermediate."""
     place = "" if row.offset is None else f" from byte {row.offset:,}"
     return "\n".join(
@@ -129,7 +129,7 @@ def _heading(report: MemoryReport, title: str) -> Iterator[Shape]:
     yield Label(_LEFT, 50, "; ".join(others), 13, "start", _QUIET)
     x = float(_LEFT)
     for kind in (kind for kind in COLOURS if any(row.kind == kind for row in report.rows)):
-        yield Box(x, 70, 14, 12, COLOURS[kind])
+        yield DrawnBox(x, 70, 14, 12, COLOURS[kind])
         yield Label(x + 20, 76, kind, 12, "start")
         x += 44 + text_width(kind, 12)
     if report.busiest is not None and report.lower_bound:
@@ -139,7 +139,7 @@ def _heading(report: MemoryReport, title: str) -> Iterator[Shape]:
         yield Label(x + 30, 76, bound, 12, "start")
 
 
-def _labels(box: Box, row: Row) -> Iterator[Label]:
+def _labels(box: DrawnBox, row: MemoryRow) -> Iterator[Label]:
     """Yield the node's name or its end, vertical if that fits better, and below it the size."""
     upright = box.height > box.width and text_width(row.node, _LABEL_SIZE) > box.width - 6
     along, across = (box.height, box.width) if upright else (box.width, box.height)

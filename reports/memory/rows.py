@@ -11,10 +11,12 @@ from ...dialects.cl.liveness import lifetimes
 from ...dialects.cl.ops import byte_count
 from ...dialects.cl.placement import roots
 from ..commands import title
-from .values import BUFFER, IMAGE, IN_PLACE, SEPARATE, Row
+from .values import BUFFER, IMAGE, IN_PLACE, SEPARATE, MemoryRow
 
 
-def rows_of(program: cl.ProgramOp, ops: Sequence[cl.Command], names: Sequence[str]) -> list[Row]:
+def rows_of(
+    program: cl.ProgramOp, ops: Sequence[cl.Command], names: Sequence[str]
+) -> list[MemoryRow]:
     """Return the intermediates of `program` by first write; `names` name its commands `ops`."""
     root_of = roots(program)
     arenas = {arena: i for i, arena in enumerate(results_of(program, cl.ArenaOp))}
@@ -23,7 +25,7 @@ def rows_of(program: cl.ProgramOp, ops: Sequence[cl.Command], names: Sequence[st
         for operand in op.operands:
             kernels.setdefault(root_of[operand], {})[name] = None
     tensors = _opaque_tensors(program, ops, root_of)
-    rows: list[Row] = []
+    rows: list[MemoryRow] = []
     ends: set[tuple[int, int, int, int]] = set()
     for value, life in lifetimes(program).items():
         view = value.owner
@@ -38,7 +40,7 @@ def rows_of(program: cl.ProgramOp, ops: Sequence[cl.Command], names: Sequence[st
                 kind = IN_PLACE
             ends.add((arena, offset, size, life.last))
         rows.append(
-            Row(
+            MemoryRow(
                 name=value.name_hint or "value",
                 node=title(ops[life.first], names[life.first]),
                 type=tensors.get(value, str(value.type)),

@@ -8,7 +8,7 @@ from .values import MemoryReport
 
 
 @dataclass(frozen=True)
-class Line:
+class SummaryLine:
     """One size of a report; those of level 1 are parts of the line above of level 0."""
 
     level: int
@@ -17,36 +17,44 @@ class Line:
     comment: str = ""
 
 
-def summary(report: MemoryReport) -> list[Line]:
+def summary(report: MemoryReport) -> list[SummaryLine]:
     """Return the sizes of a report, each with a remark."""
     waste = report.waste
     lines = [
-        Line(
+        SummaryLine(
             0,
             "arena" if len(report.arenas) < 2 else f"{len(report.arenas)} arenas",
             report.arena_bytes,
             f"{report.ratio:.3f} x the lower bound",
         ),
-        Line(1, "lower bound", report.lower_bound, _busiest(report)),
-        Line(1, "alignment", waste.alignment, "views start at multiples of what the device wants"),
-        Line(1, "fragmentation", waste.fragmentation, "gaps that nothing fitted in"),
+        SummaryLine(1, "lower bound", report.lower_bound, _busiest(report)),
+        SummaryLine(
+            1, "alignment", waste.alignment, "views start at multiples of what the device wants"
+        ),
+        SummaryLine(1, "fragmentation", waste.fragmentation, "gaps that nothing fitted in"),
     ]
     if waste.pitch:
-        lines.append(Line(1, "pitch", waste.pitch, "ends of image rows, within the lower bound"))
+        lines.append(
+            SummaryLine(1, "pitch", waste.pitch, "ends of image rows, within the lower bound")
+        )
     if report.separate:
-        lines.append(Line(0, "outside of it", report.separate_bytes, f"{report.separate} objects"))
+        lines.append(
+            SummaryLine(0, "outside of it", report.separate_bytes, f"{report.separate} objects")
+        )
     lines += [
-        Line(0, "weights", report.weights),
+        SummaryLine(0, "weights", report.weights),
         *_graph_weights(report),
-        Line(0, "inputs", report.inputs),
-        Line(0, "outputs", report.outputs),
-        Line(0, "all the device holds", report.total, "without the driver and the kernels' code"),
+        SummaryLine(0, "inputs", report.inputs),
+        SummaryLine(0, "outputs", report.outputs),
+        SummaryLine(
+            0, "all the device holds", report.total, "without the driver and the kernels' code"
+        ),
     ]
     without = f"if each of the {len(report.rows)} intermediates had memory of its own"
-    lines.append(Line(0, "without reuse", report.without_reuse, without))
+    lines.append(SummaryLine(0, "without reuse", report.without_reuse, without))
     if report.without_views != report.arena_bytes + report.separate_bytes:
         objects = f"arena and {report.objects_without_views} objects where no image can lie in one"
-        lines.append(Line(0, "without image views", report.without_views, objects))
+        lines.append(SummaryLine(0, "without image views", report.without_views, objects))
     return lines
 
 
@@ -58,10 +66,10 @@ def size_text(size: int) -> str:
     return f"{size} B"
 
 
-def _graph_weights(report: MemoryReport) -> list[Line]:
+def _graph_weights(report: MemoryReport) -> list[SummaryLine]:
     if not report.graph_weights:
         return []
-    return [Line(1, "of graphs", report.graph_weights, "an estimate: the device packs them")]
+    return [SummaryLine(1, "of graphs", report.graph_weights, "an estimate: the device packs them")]
 
 
 def _busiest(report: MemoryReport) -> str:

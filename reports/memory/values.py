@@ -9,7 +9,7 @@ BUFFER, IMAGE, IN_PLACE, SEPARATE = KINDS = ("buffer", "image", "in place", "sep
 
 
 @dataclass(frozen=True)
-class Row:
+class MemoryRow:
     """One intermediate: its memory, which its views (`cl.view`) share."""
 
     name: str
@@ -61,7 +61,7 @@ class MemoryReport:
     kernels' code.
     """
 
-    rows: tuple[Row, ...]
+    rows: tuple[MemoryRow, ...]
     """The intermediates by first write."""
     commands: tuple[str, ...]
     """The node of each command, in queue order."""
@@ -120,7 +120,7 @@ class MemoryReport:
         return made + self.inputs + self.outputs
 
 
-def used_bytes(rows: Iterable[Row]) -> int:
+def used_bytes(rows: Iterable[MemoryRow]) -> int:
     """Return the bytes of all arenas up to the ends of the last of `rows`."""
     ends: dict[int, int] = {}
     for row in rows:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...messages.explanations import Choice, ExplainedTable, Explanation, is_numeric
-from ..html import Column, Content, Html, Number, element, search_box, table
+from ...messages.explanations import ExplainedChoice, ExplainedTable, Explanation, is_numeric
+from ..html import Column, Content, Html, NumberCell, element, search_box, table
 from .nodes import NO_DECISIONS
 from .reported_model import ReportedModel
 
 _TITLES = {
-    Choice.LAYOUTS: "Layouts",
-    Choice.TRANSFORMS: "Copies between layouts",
-    Choice.PARTITION: "Operations of an accelerator",
-    Choice.COSTS: "Graphs of an accelerator",
+    ExplainedChoice.LAYOUTS: "Layouts",
+    ExplainedChoice.TRANSFORMS: "Copies between layouts",
+    ExplainedChoice.PARTITION: "Operations of an accelerator",
+    ExplainedChoice.COSTS: "Graphs of an accelerator",
 }
 _MEANINGS = {
-    Choice.LAYOUTS: "The layout of each value, its cost by the model of the target, and the next "
-    "best one. All are chosen together: a layout that costs more here saves it elsewhere.",
-    Choice.TRANSFORMS: "Launches that only bring a value into another layout.",
-    Choice.PARTITION: "The command that computes each operation, or the reason why none does.",
-    Choice.COSTS: "What each graph costs, and what our kernels would cost in its place.",
+    ExplainedChoice.LAYOUTS: "The layout of each value, its cost by the model of the target, and "
+    "the next best one. All are chosen together: a layout that costs more here saves it elsewhere.",
+    ExplainedChoice.TRANSFORMS: "Launches that only bring a value into another layout.",
+    ExplainedChoice.PARTITION: "The command for each operation, or the reason why there is none.",
+    ExplainedChoice.COSTS: "What each graph costs, and what our kernels would cost in its place.",
 }
 
 
@@ -58,7 +58,7 @@ def _rules(model: ReportedModel) -> Content:
         Column("launches", is_number=True),
     )
     rows = [
-        [name, Number.of(names.count(name)), Number.of(count)]
+        [name, NumberCell.of(names.count(name)), NumberCell.of(count)]
         for name, count in launches.most_common()
     ]
     meaning = "A rule decides how the loops of a kernel run on the device; each kernel has its own "
@@ -85,6 +85,6 @@ def _explained(number: int, explained: Explanation) -> Content:
     return element("details", summary, element("p", caption), meaning, body, open=len(rows) < 16)
 
 
-def _cell(text: str) -> Number:
+def _cell(text: str) -> NumberCell:
     number = text.replace(",", "")
-    return Number(float(number) if number.replace(".", "", 1).isdigit() else None, text)
+    return NumberCell(float(number) if number.replace(".", "", 1).isdigit() else None, text)

@@ -18,7 +18,7 @@ from ...description import (
     PortInfo,
     ValueInfo,
 )
-from ..decisions import Decisions, Tensor
+from ..decisions import Decisions, ReportedTensor
 
 _RESULT = re.compile(r"(?m)= (?P<op>[\w.]+) .*-> ![\w.]+<(?P<shape>(?:\d+x)+)(?P<type>\w+)")
 """A command in the text of a graph: its name, and the type of its last result."""
@@ -26,7 +26,7 @@ _RESULT = re.compile(r"(?m)= (?P<op>[\w.]+) .*-> ![\w.]+<(?P<shape>(?:\d+x)+)(?P
 KERNEL, COPY, INPUT, OUTPUT = "kernel", "copy", "input", "output"
 
 
-class Layout(Enum):
+class FlowLayout(Enum):
     """The kinds of layouts that the page colours; the value is their name for people."""
 
     PLAIN = "plain"
@@ -38,19 +38,19 @@ class Layout(Enum):
 
 
 @dataclass(frozen=True)
-class Value:
+class FlowValue:
     """A value between two steps."""
 
     shape: tuple[int, ...]
     type: str
-    layout: Layout
+    layout: FlowLayout
     detail: str
     """The layout in a few words, or the name of its kind."""
     bytes: int
 
 
 @dataclass(frozen=True)
-class Step:
+class FlowStep:
     """An input, a command or an output."""
 
     kind: str
@@ -61,10 +61,10 @@ class Step:
     """Its position among the commands, the inputs or the outputs."""
     reads: tuple[int, ...]
     """The steps whose values it reads, in order."""
-    writes: tuple[Value, ...]
+    writes: tuple[FlowValue, ...]
 
 
-def steps_of(description: Description, decisions: Decisions | None) -> list[Step]:
+def steps_of(description: Description, decisions: Decisions | None) -> list[FlowStep]:
     """Return the inputs, the commands and the outputs of a program, in this order."""
     known = decisions is not None and len(decisions.commands) == len(description.commands)
     return _Builder(description, decisions if known else None).run()
@@ -74,7 +74,7 @@ def steps_of(description: Description, decisions: Decisions | None) -> list[Step
 class _Builder:
     description: Description
     decisions: Decisions | None
-    steps: list[Step] = field(default_factory=list[Step])
+    steps: list[FlowStep] = field(default_factory=list[FlowStep])
     written: defaultdict[object, list[tuple[int, int, int]]] = field(
         default_factory=lambda: defaultdict(list[tuple[int, int, int]])
     )
@@ -83,7 +83,7 @@ class _Builder:
     def __post_init__(self) -> None:
         self.results = [_results_of(graph) for graph in self.description.graphs]
 
-    def run(self) -> list[Step]:
+    def run(self) -> list[FlowStep]:
         for number, port in enumerate(self.description.inputs):
             self.steps.append(self._port(INPUT, number, port, ()))
             self._write(("memory", port.memory), 0, self._memory(port.memory).bytes)
@@ -95,11 +95,11 @@ class _Builder:
             self.steps.append(self._port(OUTPUT, number, port, writers))
         return self.steps
 
-    def _port(self, kind: str, number: int, port: PortInfo, reads: tuple[int, ...]) -> Step:
+    def _port(self, kind: str, number: int, port: PortInfo, reads: tuple[int, ...]) -> FlowStep:
         memory = self._memory(port.memory)
-        layout = Layout.PLAIN if memory.image is None else Layout.TEXTURE
-        value = Value(port.shape, port.type, layout, layout.value, memory.bytes)
-        return Step(kind, port.name, number, reads, (value,) if kind == INPUT else ())
+        layout = FlowLayout.PLAIN if memory.image is None else FlowLayout.TEXTURE
+        value = FlowValue(port.shape, port.type, layout, layout.value, memory.bytes)
+        return FlowStep(kind, port.name, number, reads, (value,) if kind == INPUT else ())
 
     def _command(self, number: int) -> None:
         command = self.description.commands[number]
@@ -114,7 +114,7 @@ class _Builder:
             case OffloadInfo():
                 graph = self.description.graphs[command.graph]
                 kind, name = graph.accelerator, graph.commands[command.command]
-        self.steps.append(Step(kind, name, number, tuple(sorted(sources)), tuple(values)))
+        self.steps.append(FlowStep(kind, name, number, tuple(sorted(sources)), tuple(values)))
         for i in writes:
             self._write(*self._place(i))
 
@@ -163,25 +163,25 @@ class _Builder:
                     break
         return tuple(sorted(set(found)))
 
-    def _value(self, command: int, number: int) -> Value:
+    def _value(self, command: int, number: int) -> FlowValue:
         value = self.description.values[number]
         for tensor in self._tensors(command):
             if tensor.physical == value.shape and tensor.is_texture == (value.image is not None):
                 return _logical(tensor, value)
-        layout, shape, type_ = Layout.PLAIN, value.shape, value.type
+        layout, shape, type_ = FlowLayout.PLAIN, value.shape, value.type
         found = self.description.commands[command]
         if value.image is not None:
-            layout = Layout.TEXTURE
+            layout = FlowLayout.TEXTURE
         elif isinstance(found, OffloadInfo):
             # Its inner tensors are bytes to us; the text of the graph has their shapes.
             if value.type == "int8" and len(value.shape) == 1:
-                layout = Layout.OWN
+                layout = FlowLayout.OWN
                 shape, type_ = self.results[found.graph].get(found.command, (shape, type_))
         elif self.decisions is None:
-            layout = Layout.BUFFER
-        return Value(shape, type_, layout, layout.value, value.bytes)
+            layout = FlowLayout.BUFFER
+        return FlowValue(shape, type_, layout, layout.value, value.bytes)
 
-    def _tensors(self, command: int) -> Iterator[Tensor]:
+    def _tensors(self, command: int) -> Iterator[ReportedTensor]:
         if self.decisions is not None:
             for region in self.decisions.commands[command]:
                 yield from self.decisions.regions[region].results
@@ -198,15 +198,15 @@ def _results_of(graph: GraphInfo) -> dict[int, tuple[tuple[int, ...], str]]:
     }
 
 
-def _logical(tensor: Tensor, value: ValueInfo) -> Value:
+def _logical(tensor: ReportedTensor, value: ValueInfo) -> FlowValue:
     if tensor.is_texture:
-        layout = Layout.TEXTURE
+        layout = FlowLayout.TEXTURE
     else:
-        layout = Layout.PLAIN if tensor.is_plain else Layout.BLOCKS
-    return Value(tensor.shape, value.type, layout, tensor.layout, value.bytes)
+        layout = FlowLayout.PLAIN if tensor.is_plain else FlowLayout.BLOCKS
+    return FlowValue(tensor.shape, value.type, layout, tensor.layout, value.bytes)
 
 
-def readers_of(steps: Sequence[Step]) -> list[list[int]]:
+def readers_of(steps: Sequence[FlowStep]) -> list[list[int]]:
     """Return for each step the steps that read what it writes."""
     readers: list[list[int]] = [[] for _ in steps]
     for number, step in enumerate(steps):

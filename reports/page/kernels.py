@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 from ...description import Description, GraphInfo, KernelInfo, LaunchInfo, ParameterInfo
 from ...messages.explanations import ExplainedPlan
-from ..html import Column, Content, Html, Number, element, search_box, table
+from ..html import Column, Content, Html, NumberCell, element, search_box, table
 from ..memory.summary import size_text
 from .network import operations_text
 from .reported_model import ReportedModel
@@ -39,7 +39,7 @@ def kernels_section(model: ReportedModel) -> Content:
     return [*parts, [_graph(i, g) for i, g in enumerate(model.description.graphs)]]
 
 
-def _row(model: ReportedModel, number: int) -> list[Content | Number]:
+def _row(model: ReportedModel, number: int) -> list[Content | NumberCell]:
     kernel = model.description.kernels[number]
     launches = model.launches_of(number)
     size, group = kernel.global_size, kernel.local_size
@@ -48,12 +48,12 @@ def _row(model: ReportedModel, number: int) -> list[Content | Number]:
         element("a", kernel.name, href=f"#k{number}"),
         _operations(model, number),
         model.rule_of(kernel),
-        Number.of(len(launches)),
-        Number(_product(size), _sizes(size)),
-        Number(_product(group), _sizes(group)),
-        Number.of(len(kernel.parameters)),
-        Number(constants, size_text(constants) if constants else ""),
-        Number.of(_source(model, kernel).count("\n")),
+        NumberCell.of(len(launches)),
+        NumberCell(_product(size), _sizes(size)),
+        NumberCell(_product(group), _sizes(group)),
+        NumberCell.of(len(kernel.parameters)),
+        NumberCell(constants, size_text(constants) if constants else ""),
+        NumberCell.of(_source(model, kernel).count("\n")),
     ]
 
 
@@ -120,7 +120,7 @@ def _plan(plan: ExplainedPlan) -> Html:
 
 def _arguments(
     description: Description, kernel: KernelInfo, launches: Sequence[int]
-) -> Iterator[Sequence[Content | Number]]:
+) -> Iterator[Sequence[Content | NumberCell]]:
     values = _values(description, launches)
     for number, parameter in enumerate(kernel.parameters):
         bound, size = "", None
@@ -137,7 +137,7 @@ def _arguments(
             "x".join(map(str, parameter.shape)),
             parameter.access,
             bound,
-            Number.of(size),
+            NumberCell.of(size),
         ]
 
 

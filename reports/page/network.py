@@ -7,9 +7,9 @@ from collections.abc import Iterator, Sequence
 
 from ...description import LaunchInfo, OffloadInfo
 from ...messages.printable import printable
-from ..decisions import Region
+from ..decisions import ReportedRegion
 from ..html import Content, Html, element, search_box
-from .flow import COPY, INPUT, KERNEL, OUTPUT, Layout, Step, Value
+from .flow import COPY, INPUT, KERNEL, OUTPUT, FlowLayout, FlowStep, FlowValue
 from .lanes import Lanes, lanes_of
 from .nodes import nodes_table
 from .reported_model import ReportedModel
@@ -25,7 +25,7 @@ def network_section(model: ReportedModel) -> Content:
     lanes = lanes_of([step.reads for step in steps])
     count = max((max([row.node, *(li.lane for li in row.lines)]) for row in lanes), default=0)
     spacing = min(_LANE, _WIDEST / max(1, count))
-    graph = _Graph(steps, lanes, spacing, round(2 * _MARGIN + count * spacing))
+    graph = _NetworkGraph(steps, lanes, spacing, round(2 * _MARGIN + count * spacing))
     rows = [_row(model, graph, number) for number in range(len(steps))]
     return [
         element("p", "The commands in the order of the queue. ", _READING),
@@ -64,7 +64,7 @@ def _legend(model: ReportedModel) -> Html:
     values = Counter(value.layout for step in model.steps for value in step.writes)
     layouts = [
         element("li", f"{layout.value} ", _count(values[layout]), class_=f"line {_name(layout)}")
-        for layout in Layout
+        for layout in FlowLayout
         if values[layout]
     ]
     return element("ul", devices, layouts, class_="legend")
@@ -74,15 +74,15 @@ def _count(number: int) -> Html:
     return element("span", number, class_="quiet")
 
 
-def _name(layout: Layout) -> str:
+def _name(layout: FlowLayout) -> str:
     return layout.name.lower()
 
 
-class _Graph:
+class _NetworkGraph:
     """The lines and dots beside the rows."""
 
     def __init__(
-        self, steps: Sequence[Step], lanes: Sequence[Lanes], spacing: float, width: int
+        self, steps: Sequence[FlowStep], lanes: Sequence[Lanes], spacing: float, width: int
     ) -> None:
         self.steps, self.lanes, self.spacing, self.width = steps, lanes, spacing, width
 
@@ -97,7 +97,7 @@ class _Graph:
     def _lines(self, lanes: Lanes) -> Iterator[Html]:
         for line in lanes.lines:
             writes = self.steps[line.source].writes
-            kind, x = _name(writes[0].layout if writes else Layout.PLAIN), self._x(line.lane)
+            kind, x = _name(writes[0].layout if writes else FlowLayout.PLAIN), self._x(line.lane)
             first, last = "50%" if line.begins else "0", "50%" if line.ends else "100%"
             yield element("line", x1=x, x2=x, y1=first, y2=last, class_=kind)
             if line.is_read and line.lane != lanes.node:
@@ -108,7 +108,7 @@ class _Graph:
         return f"{_MARGIN + lane * self.spacing:g}"
 
 
-def _row(model: ReportedModel, graph: _Graph, number: int) -> Html:
+def _row(model: ReportedModel, graph: _NetworkGraph, number: int) -> Html:
     step = model.steps[number]
     is_port = step.kind in (INPUT, OUTPUT)
     device = device_class(model, step.kind)
@@ -125,7 +125,7 @@ def _row(model: ReportedModel, graph: _Graph, number: int) -> Html:
     )
 
 
-def _what(model: ReportedModel, step: Step) -> Html:
+def _what(model: ReportedModel, step: FlowStep) -> Html:
     """Return the operations of a step, and the nodes of the model that it computes."""
     if step.kind in (INPUT, OUTPUT):
         name = element("b", f"{step.kind} {printable(step.name)}")
@@ -142,13 +142,13 @@ def _what(model: ReportedModel, step: Step) -> Html:
     )
 
 
-def operations_text(regions: Sequence[Region]) -> str:
+def operations_text(regions: Sequence[ReportedRegion]) -> str:
     """Return the operations of a command: `slice (3) + add`."""
     counts = Counter(node.label for region in regions for node in region.nodes)
     return " + ".join(f"{name} ({n})" if n > 1 else name for name, n in counts.items())
 
 
-def _link(model: ReportedModel, step: Step, device: str) -> Html:
+def _link(model: ReportedModel, step: FlowStep, device: str) -> Html:
     if step.kind in (INPUT, OUTPUT):
         return element("span")
     command = model.description.commands[step.number]
@@ -159,7 +159,7 @@ def _link(model: ReportedModel, step: Step, device: str) -> Html:
     return element("span", step.name, class_=f"by {device}")
 
 
-def _value(value: Value) -> Html:
+def _value(value: FlowValue) -> Html:
     shape = "x".join(map(str, value.shape)) or "scalar"
     return element(
         "span",
@@ -169,7 +169,7 @@ def _value(value: Value) -> Html:
     )
 
 
-def _time(model: ReportedModel, step: Step) -> Html | None:
+def _time(model: ReportedModel, step: FlowStep) -> Html | None:
     """Return the measured time of a command and a bar, as long as its share of the longest one."""
     profile = model.profile
     if profile is None or len(profile.rows) != len(model.description.commands):

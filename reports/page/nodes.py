@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterator, Mapping, Sequence
 
-from ...messages.explanations import Choice, ExplainedTable
-from ..decisions import Decisions, Node, Region
+from ...messages.explanations import ExplainedChoice, ExplainedTable
+from ..decisions import Decisions, ReportedNode, ReportedRegion
 from ..html import Column, Content, element, search_box, table
 from .reported_model import ReportedModel
 
@@ -42,7 +42,7 @@ class _Rows:
     def __init__(self, model: ReportedModel, decisions: Decisions) -> None:
         self.model, self.decisions = model, decisions
         # Passes may have given an operation another form, and copies of values have names, too.
-        self.regions: defaultdict[Node | str, list[int]] = defaultdict(list)
+        self.regions: defaultdict[ReportedNode | str, list[int]] = defaultdict(list)
         for number, region in enumerate(decisions.regions):
             for node in region.nodes:
                 for key in (node, node.name):
@@ -66,7 +66,7 @@ class _Rows:
             else:
                 yield self._computed(node, found, note)
 
-    def _computed(self, node: Node, regions: Sequence[int], note: str) -> Sequence[Content]:
+    def _computed(self, node: ReportedNode, regions: Sequence[int], note: str) -> Sequence[Content]:
         links: list[Content] = []
         remarks = [note]
         for number in regions:
@@ -93,27 +93,27 @@ class _Rows:
         return element("a", graph, href=f"#g{names.index(graph)}")
 
 
-def _result(region: Region) -> tuple[str, str]:
+def _result(region: ReportedRegion) -> tuple[str, str]:
     tensor = region.results[0]
     return f"{'x'.join(map(str, tensor.shape)) or 'scalar'} {tensor.type}", tensor.layout
 
 
-def _notes(decisions: Decisions) -> Iterator[tuple[Node, tuple[str, str]]]:
+def _notes(decisions: Decisions) -> Iterator[tuple[ReportedNode, tuple[str, str]]]:
     """Yield for nodes the graph that computes them, or else the reason why none does."""
-    found: dict[Node, tuple[str, str]] = {}
+    found: dict[ReportedNode, tuple[str, str]] = {}
     for explained in decisions.explanations:
-        if isinstance(explained, ExplainedTable) and explained.choice is Choice.PARTITION:
+        if isinstance(explained, ExplainedTable) and explained.choice is ExplainedChoice.PARTITION:
             found |= _placements(explained, found)
     yield from found.items()
 
 
 def _placements(
-    explained: ExplainedTable, before: Mapping[Node, tuple[str, str]]
-) -> dict[Node, tuple[str, str]]:
+    explained: ExplainedTable, before: Mapping[ReportedNode, tuple[str, str]]
+) -> dict[ReportedNode, tuple[str, str]]:
     title = explained.title.partition(" in ")[0]
-    found: dict[Node, tuple[str, str]] = {}
+    found: dict[ReportedNode, tuple[str, str]] = {}
     for name, operation, graph, note in explained.rows:
-        node = Node(name, operation)
+        node = ReportedNode(name, operation)
         if graph != "-":
             found[node] = (graph, note)
         elif note and not before.get(node, ("", ""))[0]:

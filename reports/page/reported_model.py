@@ -8,10 +8,10 @@ from functools import cached_property
 
 from ...description import Description, KernelInfo, LaunchInfo
 from ...messages.explanations import ExplainedPlan
-from ..decisions import Decisions, Node, Region
+from ..decisions import Decisions, ReportedNode, ReportedRegion
 from ..memory import MemoryReport
 from ..profile import Profile
-from .flow import Step, steps_of
+from .flow import FlowStep, steps_of
 
 
 @dataclass(frozen=True)
@@ -29,7 +29,7 @@ class ReportedModel:
     """The device that the times are of."""
 
     @cached_property
-    def steps(self) -> Sequence[Step]:
+    def steps(self) -> Sequence[FlowStep]:
         """The inputs, the commands and the outputs of the program."""
         return steps_of(self.description, self.decisions)
 
@@ -43,13 +43,13 @@ class ReportedModel:
         commands = enumerate(self.description.commands)
         return [i for i, c in commands if isinstance(c, LaunchInfo) and c.kernel == kernel]
 
-    def regions_of(self, command: int) -> list[Region]:
+    def regions_of(self, command: int) -> list[ReportedRegion]:
         """Return the parts of the network that a command computes, as far as they are known."""
         if self.decisions is None or len(self.decisions.commands) != self._count:
             return []
         return [self.decisions.regions[i] for i in self.decisions.commands[command]]
 
-    def nodes_of(self, kernel: int) -> list[Node]:
+    def nodes_of(self, kernel: int) -> list[ReportedNode]:
         """Return the nodes that the launches of a kernel compute, as far as they are known."""
         regions = [r for command in self.launches_of(kernel) for r in self.regions_of(command)]
         return [node for region in regions for node in region.nodes]

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 
-from ..drawing import Box, Drawing, Label, Shape, Stroke
-from ..profile import Group, Profile
+from ..drawing import Drawing, DrawnBox, Label, Shape, Stroke
+from ..profile import Profile, ProfileGroup
 
 _WIDTH, _HEIGHT = 1200, 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 1180, 20, 360
@@ -21,25 +21,25 @@ def roofline_chart(profile: Profile) -> Drawing | None:
     groups = [g for g in groups if g.nanoseconds]
     if not groups:
         return None
-    axes = _Axes(profile, groups)
+    axes = _RooflineAxes(profile, groups)
     shapes = [*axes.grid(), *axes.roof()]
     for rank, group in reversed([*enumerate(groups)]):
         shapes += axes.point(group, rank < _NAMED)
     return Drawing(_WIDTH, _HEIGHT, shapes, "none")
 
 
-def _intensity(group: Group) -> float:
+def _intensity(group: ProfileGroup) -> float:
     return (group.work.multiply_adds or 0) / group.work.bytes
 
 
-def _speed(group: Group) -> float:
+def _speed(group: ProfileGroup) -> float:
     return (group.work.multiply_adds or 0) / group.nanoseconds
 
 
-class _Axes:
+class _RooflineAxes:
     """Two scales of powers of ten around the points and the knee of the roof."""
 
-    def __init__(self, profile: Profile, groups: list[Group]) -> None:
+    def __init__(self, profile: Profile, groups: list[ProfileGroup]) -> None:
         self.peak = profile.roof.mads_per_nanosecond
         self.bandwidth = profile.roof.bytes_per_nanosecond
         self.longest = max(group.nanoseconds for group in groups)
@@ -84,7 +84,7 @@ class _Axes:
         text = f"{self.peak:g} Gmad/s, {self.bandwidth:g} GB/s"
         yield Label(_RIGHT, self.y(self.peak) - 10, text, 11, "end", _QUIET)
 
-    def point(self, group: Group, is_named: bool) -> Iterator[Shape]:
+    def point(self, group: ProfileGroup, is_named: bool) -> Iterator[Shape]:
         """Yield a point as large as its share of the time, and perhaps its name."""
         x, y = self.x(_intensity(group)), self.y(_speed(group))
         size = 7 + 15 * math.sqrt(group.nanoseconds / self.longest)
@@ -92,7 +92,7 @@ class _Axes:
         best = "" if group.roofline is None else f", {group.roofline:.0%} of the roofline"
         title = f"{group.name}\n{_speed(group):.3g} Gmad/s, {share:.1%} of the time{best}"
         corner = (x - size / 2, y - size / 2)
-        yield Box(*corner, size, size, "var(--kernel)", "var(--paper)", title, radius=size / 2)
+        yield DrawnBox(*corner, size, size, "var(--kernel)", "var(--paper)", title, radius=size / 2)
         if is_named:
             yield Label(x + size / 2 + 4, y, group.name, 11, "start")
 

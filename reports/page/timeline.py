@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
-from ..drawing import Box, Drawing, Label, Shape, Stroke, round_step, to_svg
-from ..html import Column, Content, Html, Number, element, raw, search_box, table
-from ..profile import COPY, KERNEL, Group, Profile, Row
+from ..drawing import Drawing, DrawnBox, Label, Shape, Stroke, round_step, to_svg
+from ..html import Column, Content, Html, NumberCell, element, raw, search_box, table
+from ..profile import COPY, KERNEL, Profile, ProfileGroup, ProfileRow
 from .reported_model import ReportedModel
 from .roofline import roofline_chart
 from .times import milliseconds
@@ -60,7 +60,9 @@ def _strip(model: ReportedModel, profile: Profile) -> Drawing:
         colour = _colour(model, row)
         edge = "var(--paper)" if width > 3 else "none"
         height = _BOTTOM - _TOP
-        shapes.append(Box(left, _TOP, max(width, 0.5), height, colour, edge, title, f"s{number}"))
+        shapes.append(
+            DrawnBox(left, _TOP, max(width, 0.5), height, colour, edge, title, f"s{number}")
+        )
         if width > 6.5 * len(row.name) + 8:
             middle = (_TOP + _BOTTOM) / 2
             shapes.append(Label(left + width / 2, middle, row.name, _LABEL, colour="white"))
@@ -88,7 +90,7 @@ def _axis(whole: float) -> list[Shape]:
     return shapes
 
 
-def _colour(model: ReportedModel, row: Row) -> str:
+def _colour(model: ReportedModel, row: ProfileRow) -> str:
     names = {KERNEL: "kernel", COPY: "copy"}
     if row.kind in names:
         return f"var(--{names[row.kind]})"
@@ -102,10 +104,10 @@ def _columns(first: str, other: str) -> tuple[Column, ...]:
 
 
 def _rows(
-    groups: Sequence[Group], total: Group, model: ReportedModel | None = None
-) -> list[list[Content | Number]]:
+    groups: Sequence[ProfileGroup], total: ProfileGroup, model: ReportedModel | None = None
+) -> list[list[Content | NumberCell]]:
     kernels = [] if model is None else [k.name for k in model.description.kernels]
-    rows: list[list[Content | Number]] = []
+    rows: list[list[Content | NumberCell]] = []
     for group in groups:
         name: Content = group.name
         if group.name in kernels:
@@ -114,20 +116,20 @@ def _rows(
     return rows
 
 
-def _figures(group: Group, total: Group, slowest: Group) -> list[Number]:
+def _figures(group: ProfileGroup, total: ProfileGroup, slowest: ProfileGroup) -> list[NumberCell]:
     mads, size, time = group.work.multiply_adds, group.work.bytes, group.nanoseconds
     share = time / total.nanoseconds if total.nanoseconds else 0.0
     speed = mads / time if mads is not None and time else None
     flow = size / time if time else None
     return [
-        Number.of(group.commands),
-        Number(time, milliseconds(time)),
-        Number(share, _meter(share, time / (slowest.nanoseconds or 1))),
-        Number(mads, "" if mads is None else f"{1e-6 * mads:.3f}"),
-        Number(size, f"{1e-6 * size:.3f}"),
-        Number(speed, "" if speed is None else f"{speed:.1f}"),
-        Number(flow, "" if flow is None else f"{flow:.1f}"),
-        Number(group.roofline, "" if group.roofline is None else f"{group.roofline:.0%}"),
+        NumberCell.of(group.commands),
+        NumberCell(time, milliseconds(time)),
+        NumberCell(share, _meter(share, time / (slowest.nanoseconds or 1))),
+        NumberCell(mads, "" if mads is None else f"{1e-6 * mads:.3f}"),
+        NumberCell(size, f"{1e-6 * size:.3f}"),
+        NumberCell(speed, "" if speed is None else f"{speed:.1f}"),
+        NumberCell(flow, "" if flow is None else f"{flow:.1f}"),
+        NumberCell(group.roofline, "" if group.roofline is None else f"{group.roofline:.0%}"),
     ]
 
 

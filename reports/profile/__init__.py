@@ -4,19 +4,19 @@ from __future__ import annotations
 
 from .count import Timed, profile_of
 from .trace import trace_text
-from .values import COPY, KERNEL, Group, Profile, Roof, Row, Span
-from .work import Work
+from .values import COPY, KERNEL, Profile, ProfileGroup, ProfileRow, Roof, TimeSpan
+from .work import ProfileWork
 
 __all__ = [
     "COPY",
     "KERNEL",
-    "Group",
     "Profile",
+    "ProfileGroup",
+    "ProfileRow",
+    "ProfileWork",
     "Roof",
-    "Row",
-    "Span",
+    "TimeSpan",
     "Timed",
-    "Work",
     "profile_of",
     "trace_text",
 ]

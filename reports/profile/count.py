@@ -8,7 +8,7 @@ from typing import Protocol
 from ...dialects import cl, tir
 from ...dialects.offload import OffloadGraphOp
 from ..commands import names_of, title
-from .values import COPY, KERNEL, Profile, Roof, Row, Span
+from .values import COPY, KERNEL, Profile, ProfileRow, Roof, TimeSpan
 from .work import works_of
 
 
@@ -37,12 +37,12 @@ def profile_of(
     roof = Roof(
         target.machine.mads_per_nanosecond * target.device.compute_units, target.machine.bandwidth
     )
-    spans = [[Span(timed.start, timed.nanoseconds) for timed in run] for run in runs]
+    spans = [[TimeSpan(timed.start, timed.nanoseconds) for timed in run] for run in runs]
     of_command = list(zip(*spans, strict=True)) or [() for _ in ops]
     fused = _fused_nodes(program)
     graphs = cl.graphs_in(program)
     rows = [
-        Row(
+        ProfileRow(
             name=name,
             kind=_kind(op, graphs),
             node=title(op, name),

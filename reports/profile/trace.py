@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from .values import Profile, Row, Span
+from .values import Profile, ProfileRow, TimeSpan
 
 _PROCESS = 1
 _COMMANDS, _NODES, _RUNS = _TRACKS = {1: "commands", 2: "ONNX nodes", 3: "inferences"}
@@ -19,7 +19,7 @@ def trace_text(profile: Profile, name: str) -> str:
     for run in range(profile.runs if profile.rows else 0):
         spans = [row.spans[run] for row in profile.rows]
         first = min(span.start for span in spans)
-        whole = Span(first, max(span.end for span in spans) - first)
+        whole = TimeSpan(first, max(span.end for span in spans) - first)
         events.append(_slice(_RUNS, f"inference {run}", "inference", whole, begin))
         for row, span in zip(profile.rows, spans, strict=True):
             facts = _facts(row, span)
@@ -33,7 +33,12 @@ def _metadata(kind: str, name: str, thread: int) -> dict[str, Any]:
 
 
 def _slice(
-    track: int, name: str, kind: str, span: Span, begin: int, facts: dict[str, Any] | None = None
+    track: int,
+    name: str,
+    kind: str,
+    span: TimeSpan,
+    begin: int,
+    facts: dict[str, Any] | None = None,
 ) -> dict[str, Any]:
     return {
         "name": name,
@@ -48,7 +53,7 @@ def _slice(
     }
 
 
-def _facts(row: Row, span: Span) -> dict[str, Any]:
+def _facts(row: ProfileRow, span: TimeSpan) -> dict[str, Any]:
     facts: dict[str, Any] = {
         "kernel": row.name,
         "node": row.node,

@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from statistics import median
 
-from .work import Work
+from .work import ProfileWork
 
 KERNEL, COPY = "kernel", "copy"
 
 
 @dataclass(frozen=True)
-class Span:
+class TimeSpan:
     """When a command ran."""
 
     start: int
@@ -35,7 +35,7 @@ class Roof:
     bytes_per_nanosecond: float
     """Between global memory and the device. Caches may deliver more."""
 
-    def nanoseconds(self, work: Work) -> float | None:
+    def nanoseconds(self, work: ProfileWork) -> float | None:
         """Return the least time for `work`; None where that is unknown."""
         if work.multiply_adds is None:
             return None
@@ -44,7 +44,7 @@ class Roof:
 
 
 @dataclass(frozen=True)
-class Row:
+class ProfileRow:
     """One command of an inference."""
 
     name: str
@@ -56,10 +56,10 @@ class Row:
     fused: str
     """The nodes that a kernel computes, where it was made first; launches of equal kernels share
     them."""
-    work: Work
+    work: ProfileWork
     least: float | None
     """Nanoseconds in which the device could do the work, by its roofline; None where unknown."""
-    spans: tuple[Span, ...]
+    spans: tuple[TimeSpan, ...]
     """One for each run."""
 
     @property
@@ -69,7 +69,7 @@ class Row:
 
 
 @dataclass(frozen=True)
-class Group:
+class ProfileGroup:
     """Commands of the same kernel, or of the same node."""
 
     name: str
@@ -78,7 +78,7 @@ class Group:
     commands: int
     nanoseconds: float
     """The sum of their medians."""
-    work: Work
+    work: ProfileWork
     least: float | None
 
     @property
@@ -93,13 +93,13 @@ class Group:
 class Profile:
     """Times of the commands of several inferences on a device, and how good they are."""
 
-    rows: tuple[Row, ...]
+    rows: tuple[ProfileRow, ...]
     """In the order of the queue."""
     roof: Roof
     runs: int
 
     @property
-    def total(self) -> Group:
+    def total(self) -> ProfileGroup:
         """All commands together."""
         return _group("total", "", self.rows)
 
@@ -110,38 +110,40 @@ class Profile:
         return median([max(s.end for s in run) - min(s.start for s in run) for run in runs] or [0])
 
     @property
-    def by_kernel(self) -> list[Group]:
+    def by_kernel(self) -> list[ProfileGroup]:
         """The kernels, kinds of copies and commands of graphs, the slowest first."""
         return _groups(self.rows, lambda row: row.name, lambda row: row.fused or row.node)
 
     @property
-    def by_node(self) -> list[Group]:
+    def by_node(self) -> list[ProfileGroup]:
         """The ONNX nodes, the slowest first; one that is fused counts with the node at the end."""
         return _groups(self.rows, lambda row: row.node, lambda row: row.name)
 
 
 def _groups(
-    rows: Iterable[Row], name: Callable[[Row], str], other: Callable[[Row], str]
-) -> list[Group]:
-    members: defaultdict[str, list[Row]] = defaultdict(list)
+    rows: Iterable[ProfileRow],
+    name: Callable[[ProfileRow], str],
+    other: Callable[[ProfileRow], str],
+) -> list[ProfileGroup]:
+    members: defaultdict[str, list[ProfileRow]] = defaultdict(list)
     for row in rows:
         members[name(row)].append(row)
     groups = [_group(key, map(other, same), same) for key, same in members.items()]
     return sorted(groups, key=lambda group: -group.nanoseconds)
 
 
-def _group(name: str, others: Iterable[str], rows: Iterable[Row]) -> Group:
+def _group(name: str, others: Iterable[str], rows: Iterable[ProfileRow]) -> ProfileGroup:
     rows = list(rows)
     counts = [row.work.multiply_adds for row in rows]
     least = [row.least for row in rows]
     known = [count for count in counts if count is not None]
     known_least = [time for time in least if time is not None]
     is_known = len(known) == len(rows)
-    return Group(
+    return ProfileGroup(
         name=name,
         others=tuple(dict.fromkeys(others)),
         commands=len(rows),
         nanoseconds=sum(row.nanoseconds for row in rows),
-        work=Work(sum(known) if is_known else None, sum(row.work.bytes for row in rows)),
+        work=ProfileWork(sum(known) if is_known else None, sum(row.work.bytes for row in rows)),
         least=sum(known_least) if is_known else None,
     )

@@ -10,7 +10,7 @@ from ...passes.tir.work import kernel_work
 
 
 @dataclass(frozen=True)
-class Work:
+class ProfileWork:
     """What a command computes and moves."""
 
     multiply_adds: int | None
@@ -20,7 +20,7 @@ class Work:
     """Each argument once, but no more than its kernel accesses."""
 
 
-def works_of(program: cl.ProgramOp, ops: list[cl.Command]) -> list[Work]:
+def works_of(program: cl.ProgramOp, ops: list[cl.Command]) -> list[ProfileWork]:
     """Return the work of each of the commands `ops`."""
     module = program.parent_block()
     assert module, "a program is part of a module"
@@ -28,20 +28,20 @@ def works_of(program: cl.ProgramOp, ops: list[cl.Command]) -> list[Work]:
     kernels = {function.sym_name.data: _of_kernel(function) for function in functions}
     graphs = cl.graphs_in(program)
     commands = {name: graph.commands for name, graph in graphs.items()}
-    works: list[Work] = []
+    works: list[ProfileWork] = []
     for op in ops:
         match op:
             case cl.EnqueueKernelOp():
                 size = sum(byte_count(argument.type) for argument in op.args)
-                works.append(kernels.get(op.kernel_name, Work(None, size)))
+                works.append(kernels.get(op.kernel_name, ProfileWork(None, size)))
             case cl.EnqueueCopyOp():
-                works.append(Work(0, 2 * byte_count(op.source.type)))
+                works.append(ProfileWork(0, 2 * byte_count(op.source.type)))
             case cl.EnqueueOffloadOp():
                 work = graphs[op.graph_name].work(commands[op.graph_name][op.index])
-                works.append(Work(work.multiply_adds, work.bytes))
+                works.append(ProfileWork(work.multiply_adds, work.bytes))
     return works
 
 
-def _of_kernel(function: tir.FuncOp) -> Work:
+def _of_kernel(function: tir.FuncOp) -> ProfileWork:
     work = kernel_work(function)
-    return Work(work.multiply_adds, work.bytes)
+    return ProfileWork(work.multiply_adds, work.bytes)

@@ -19,7 +19,7 @@ from clopt.dialects import nn
 from clopt.passes.nn.lowering import KernelBuilder, LoweredBy
 from clopt.passes.nn.lowering.body import Body, Index
 from clopt.passes.nn.lowering.kernel import Accumulator
-from clopt.passes.nn.lowering.scalar import Scalar
+from clopt.passes.nn.lowering.scalar import ScalarValue
 from support.onnx.on_devices import TARGET
 
 
@@ -28,8 +28,8 @@ def lower_distances(kernel: KernelBuilder, op: DistancesOp) -> None:
     shape, (_, depth) = nn.shape_of(op.result), nn.shape_of(op.a)
 
     def update(
-        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         a, b = (body.read(v, [i, *reduce]) for v, i in zip((op.a, op.b), index, strict=True))
         return [sums[0] + (a - b).call("abs")]
 

@@ -33,7 +33,7 @@ from clopt.passes.nn.layout.access import operand_accesses
 from clopt.passes.nn.lowering import KernelBuilder, LoweredBy
 from clopt.passes.nn.lowering.body import Body, Index
 from clopt.passes.nn.lowering.kernel import Accumulator
-from clopt.passes.nn.lowering.scalar import Scalar
+from clopt.passes.nn.lowering.scalar import ScalarValue
 from support.c.compilers import infer, link
 from support.c.compilers import runtime as runtime
 from support.onnx.on_devices import TARGET
@@ -46,8 +46,8 @@ def lower_contrast(kernel: KernelBuilder, op: ContrastOp) -> None:
     x_shape, (_, *size) = nn.shape_of(op.x), nn.shape_of(op.w)
 
     def update(
-        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         n, c, *position = index
         taps = [p + k - n // 2 for p, k, n in zip(position, reduce, size, strict=True)]
         centre = body.read(op.x, index)

@@ -134,7 +134,7 @@ def test_a_time_limit_ends_what_takes_too_long(
     """`--time 130` once took more than 290 s on a large network."""
     monkeypatch.setattr(deadline, "GRACE", 0.1)
     monkeypatch.setattr(search, "machines_of", lambda options: Threads(tmp_path))
-    monkeypatch.setattr(search.Model, "tasks", lambda *args: time.sleep(600))
+    monkeypatch.setattr(search.TunedModel, "tasks", lambda *args: time.sleep(600))
     cut_short = (
         "The time was up before the whole network was measured with all that was found; the same "
         "command goes on from there.\n"

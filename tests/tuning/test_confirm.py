@@ -15,7 +15,7 @@ from clopt.passes.tir.plan_file import Entry, plan_text
 from clopt.passes.tir.rules.plans import plan_of
 from clopt.tuning import confirm as confirm_file
 from clopt.tuning.confirm import confirm
-from clopt.tuning.networks import Model
+from clopt.tuning.networks import TunedModel
 from clopt.tuning.programs import Programs
 from clopt.tuning.session import Outcome
 from clopt.tuning.spaces import PlanSpace
@@ -24,7 +24,7 @@ from support.tir.plans import every_space
 from support.tuning.comparisons import PlantedRuns, times
 
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
-MODEL = Model(DIGITS, "pocl", None, {"batch": 1})
+MODEL = TunedModel(DIGITS, "pocl", None, {"batch": 1})
 
 
 def outcome(task: Task, rule: str, claimed: float) -> Outcome:

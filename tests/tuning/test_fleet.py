@@ -26,7 +26,7 @@ from clopt.tuning import fleet as fleet_module
 from clopt.tuning import fleet_worker
 from clopt.tuning.fleet import Fleet
 from clopt.tuning.fleet_security import OPEN, Certificates
-from clopt.tuning.fleet_worker import Place, serve
+from clopt.tuning.fleet_worker import WorkerPlace, serve
 from clopt.tuning.trial import Fault, Result, Trial
 from clopt.tuning.workers import LocalMachines
 from support import processes
@@ -297,7 +297,7 @@ def test_what_is_no_scheduler_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
         Thread(target=greet, daemon=True).start()
         error = in_time(lambda: Fleet(address))
         monkeypatch.setattr(fleet_worker, "_PAUSE", 0.01)
-        of_worker = in_time(lambda: serve(Place(address), Planted(tmp_path / "journal")))
+        of_worker = in_time(lambda: serve(WorkerPlace(address), Planted(tmp_path / "journal")))
     assert str(error).startswith(f"What answers at {address} is no scheduler of dask.distributed;")
     assert str(of_worker).startswith(f"What answers at {address} takes no workers: ")
 
@@ -320,7 +320,7 @@ def test_addresses_and_certificates_that_do_not_fit_are_told(
     certificates = Certificates(*map(Path, files))
     for use in (
         lambda: Fleet(address, certificates=certificates),
-        lambda: serve(Place(address, certificates), Planted(Path("journal"))),
+        lambda: serve(WorkerPlace(address, certificates), Planted(Path("journal"))),
     ):
         with pytest.raises(CloptError) as caught:
             use()

@@ -21,11 +21,11 @@ from clopt.targets import load_target
 from clopt.tuning import confirm_choices
 from clopt.tuning.choices import ChoiceSession, Measured
 from clopt.tuning.confirm_choices import compiled_by_choices, confirm_forms, confirm_layouts
-from clopt.tuning.forms import Forms
-from clopt.tuning.instrument import Device
+from clopt.tuning.forms import TunedFormChoice
+from clopt.tuning.instrument import InstrumentDevice
 from clopt.tuning.journal import DatabaseJournal
 from clopt.tuning.measure import OpenCLInstrument
-from clopt.tuning.networks import Model
+from clopt.tuning.networks import TunedModel
 from clopt.tuning.session import Budget
 from clopt.tuning.trial import Fault, Result, Task, Trial
 from support.nn.layout_graphs import Graph
@@ -35,10 +35,10 @@ from support.tuning.networks import default_trial, noise
 
 TARGET = load_target("pocl")
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
-MODEL = Model(DIGITS, "pocl", None, {"batch": 1})
+MODEL = TunedModel(DIGITS, "pocl", None, {"batch": 1})
 
 
-def forms(target: cl.Target = TARGET) -> Forms:
+def forms(target: cl.Target = TARGET) -> TunedFormChoice:
     """Two equal convolutions, and one with more products than one of them."""
     graph = Graph((1, 16, 12, 12))
     x = graph.conv(graph.relu(graph.conv(graph.x, 16)), 16, kernel=1)
@@ -46,7 +46,7 @@ def forms(target: cl.Target = TARGET) -> Forms:
     module = graph.module(x, target=target)
     functions, ctx = nn.networks_of(module), CloptContext()
     found = [open_convolutions(function, target, ctx) for function in functions]
-    return Forms(found, functions, ctx.weights, target)
+    return TunedFormChoice(found, functions, ctx.weights, target)
 
 
 def is_direct(task: Task) -> bool:
@@ -107,7 +107,7 @@ def has_transforms(model: CompiledModel) -> bool:
 
 def planted(path: Path, transforms: float) -> DatabaseJournal:
     """A database with times of the digits' convolutions on this machine's device."""
-    device: Device = OpenCLInstrument("pocl").device()
+    device: InstrumentDevice = OpenCLInstrument("pocl").device()
     journal, found = DatabaseJournal(path, device), MODEL.forms()
     for each in (each for several in found.kernels() for each in several):
         (task,) = each.tasks()

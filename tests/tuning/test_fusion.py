@@ -21,10 +21,10 @@ from clopt.tuning import fusion
 from clopt.tuning.confirm_choices import compiled_by_choices
 from clopt.tuning.confirm_fusion import confirm_fusion
 from clopt.tuning.history import histories
-from clopt.tuning.instrument import Device
+from clopt.tuning.instrument import InstrumentDevice
 from clopt.tuning.journal import DatabaseJournal
 from clopt.tuning.measure import OpenCLInstrument
-from clopt.tuning.networks import Model
+from clopt.tuning.networks import TunedModel
 from clopt.tuning.records import append, read
 from clopt.tuning.session import Budget, Progress, Session
 from support.tuning.comparisons import RATIOS, PlantedTurns
@@ -32,23 +32,23 @@ from support.tuning.fake import FakeMachines
 from support.tuning.networks import noise, separable_network
 from support.tuning.records import record
 
-FAKE = Device("Fake (tests)", "1.0")
+FAKE = InstrumentDevice("Fake (tests)", "1.0")
 
 
 @pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Model:
+def model(tmp_path_factory: pytest.TempPathFactory) -> TunedModel:
     """Two pairs, of which the model joins the first."""
     path = tmp_path_factory.mktemp("model") / "separable.onnx"
     onnx.save(separable_network(), path)
-    return Model(path, "pocl", "pocl blocks=prefer")
+    return TunedModel(path, "pocl", "pocl blocks=prefer")
 
 
 @pytest.fixture(scope="module")
-def small(tmp_path_factory: pytest.TempPathFactory) -> Model:
+def small(tmp_path_factory: pytest.TempPathFactory) -> TunedModel:
     """A kernel and a pair behind it, which the model joins."""
     path = tmp_path_factory.mktemp("model") / "small.onnx"
     onnx.save(separable_network([16]), path)
-    return Model(path, "pocl", "pocl blocks=prefer")
+    return TunedModel(path, "pocl", "pocl blocks=prefer")
 
 
 def the_other_way(pair: Pair) -> tuple[float, float, float]:
@@ -58,9 +58,9 @@ def the_other_way(pair: Pair) -> tuple[float, float, float]:
 
 def planted(
     path: Path,
-    model: Model,
+    model: TunedModel,
     times: Callable[[Pair], tuple[float, float, float]] = the_other_way,
-    device: Device = FAKE,
+    device: InstrumentDevice = FAKE,
 ) -> DatabaseJournal:
     """A database with times of all pairs' kernels."""
     for pair in model.pairs():
@@ -69,7 +69,9 @@ def planted(
     return DatabaseJournal(path, device)
 
 
-def planted_record(pair: Pair, kernel: tir.FuncOp, time: float | None, device: Device) -> Record:
+def planted_record(
+    pair: Pair, kernel: tir.FuncOp, time: float | None, device: InstrumentDevice
+) -> Record:
     target = pair.model.target
     plan = default_plan(kernel, target).data
     return record(
@@ -81,14 +83,14 @@ def planted_record(pair: Pair, kernel: tir.FuncOp, time: float | None, device: D
     )
 
 
-def joined(journal: DatabaseJournal, model: Model) -> list[bool]:
+def joined(journal: DatabaseJournal, model: TunedModel) -> list[bool]:
     """Of each pair whether the compiler joins it."""
     pairs = model.pairs()
     tuned = TunedJoins((str(journal.path),), (), journal.place, pairs[0].model.target)
     return [tuned.is_joined(pair) for pair in pairs]
 
 
-def test_kernels_of_other_fusions_are_tasks_without_launches(tmp_path: Path, model: Model):
+def test_kernels_of_other_fusions_are_tasks_without_launches(tmp_path: Path, model: TunedModel):
     usual = {task.kernel: task for task in model.tasks()}
     assert [(task.launches, task.other_launches) for task in usual.values()] == [
         *[(1, 0)] * 5,  # in front of either pair a kernel, one joined kernel, two others
@@ -105,13 +107,13 @@ def test_kernels_of_other_fusions_are_tasks_without_launches(tmp_path: Path, mod
     assert others < {task.kernel for task in changed if task.launches}
 
 
-def test_joins_far_from_paying_are_not_tried(model: Model, monkeypatch: pytest.MonkeyPatch):
+def test_joins_far_from_paying_are_not_tried(model: TunedModel, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(fusion, "_NEAR", 1.2)
     joins = [task for task in model.tasks() if not task.launches and "; " in task.nodes]
     assert not joins
 
 
-def test_they_count_nothing_and_get_a_share_of_the_trials(tmp_path: Path, small: Model):
+def test_they_count_nothing_and_get_a_share_of_the_trials(tmp_path: Path, small: TunedModel):
     tasks = small.tasks()
     here = {task.kernel for task in tasks if task.launches}
     journal = DatabaseJournal(tmp_path / "db", FAKE)
@@ -134,8 +136,8 @@ def test_they_count_nothing_and_get_a_share_of_the_trials(tmp_path: Path, small:
     assert history.untuned == total
 
 
-def test_a_plan_that_crashed_here_joins_nothing(tmp_path: Path, model: Model):
-    elsewhere = planted(tmp_path / "db", model, device=Device("Another", "1"))
+def test_a_plan_that_crashed_here_joins_nothing(tmp_path: Path, model: TunedModel):
+    elsewhere = planted(tmp_path / "db", model, device=InstrumentDevice("Another", "1"))
     journal = DatabaseJournal(elsewhere.path, FAKE)
     assert joined(journal, model) == [False, True]
     pair = model.pairs()[1]
@@ -154,7 +156,12 @@ def kernels(model: CompiledModel) -> int:
 
 @pytest.mark.parametrize(("ratio", "is_faster"), RATIOS.items())
 def test_the_network_has_the_last_word(
-    tmp_path: Path, small: Model, monkeypatch: pytest.MonkeyPatch, ratio: float, *, is_faster: bool
+    tmp_path: Path,
+    small: TunedModel,
+    monkeypatch: pytest.MonkeyPatch,
+    ratio: float,
+    *,
+    is_faster: bool,
 ):
     monkeypatch.setattr(comparison, "take_turns", PlantedTurns(ratio))
     journal = planted(tmp_path / "db", small)
@@ -166,7 +173,7 @@ def test_the_network_has_the_last_word(
 
 
 @pytest.mark.usefixtures("quick_builds")
-def test_networks_both_ways_have_the_same_results(tmp_path: Path, small: Model):
+def test_networks_both_ways_have_the_same_results(tmp_path: Path, small: TunedModel):
     journal = planted(tmp_path / "db", small, device=OpenCLInstrument("pocl").device())
     assert joined(journal, small) == [False]
     by_times = small.compiled(journal.path)
@@ -187,7 +194,9 @@ def test_networks_both_ways_have_the_same_results(tmp_path: Path, small: Model):
     assert kernels(compiled_by_choices(small, journal)) == kernels(compiled)
 
 
-def test_nothing_is_measured_where_the_times_agree_with_the_model(tmp_path: Path, model: Model):
+def test_nothing_is_measured_where_the_times_agree_with_the_model(
+    tmp_path: Path, model: TunedModel
+):
     def as_usual(pair: Pair) -> tuple[float, float, float]:
         return (10.0, 1000.0, 1000.0) if pair.pays else (1000.0, 10.0, 10.0)
 

@@ -23,11 +23,11 @@ from clopt.targets import load_target
 from clopt.tuning import confirm_choices
 from clopt.tuning.choices import ChoiceSession, Measured
 from clopt.tuning.confirm_choices import compiled_by_choices, confirm_layouts
-from clopt.tuning.instrument import Device
+from clopt.tuning.instrument import InstrumentDevice
 from clopt.tuning.journal import DatabaseJournal
 from clopt.tuning.layouts import InLayouts, Networks
 from clopt.tuning.measure import OpenCLInstrument
-from clopt.tuning.networks import Model
+from clopt.tuning.networks import TunedModel
 from clopt.tuning.records import append, record_of, record_of_choice
 from clopt.tuning.session import Budget
 from clopt.tuning.trial import Fault, Result, Task, Trial
@@ -39,7 +39,7 @@ from support.tuning.networks import noise
 TARGET = load_target("pocl").with_facts({"vector_width": 4, "blocks": "auto"})
 DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
 PLAN = tir.Plan("rows", 1, {})
-MODEL = Model(DIGITS, "pocl", None, {"batch": 1})
+MODEL = TunedModel(DIGITS, "pocl", None, {"batch": 1})
 
 
 def has_blocks(task: Task) -> bool:
@@ -56,7 +56,7 @@ def slow_plain(task: Task) -> float:
     return 10.0 if has_blocks(task) else 500.0
 
 
-def names(device: Device) -> tuple[str, str]:
+def names(device: InstrumentDevice) -> tuple[str, str]:
     return device.name, device.driver
 
 

@@ -17,7 +17,7 @@ from clopt.tensor_info import TensorInfo
 from clopt.tuning.measure import FaultyPlanError, OpenCLInstrument, check
 from clopt.tuning.programs import Programs, TrialProgram
 from clopt.tuning.times import Times
-from clopt.tuning.timing import Array, Built
+from clopt.tuning.timing import Array, BuiltProgram
 from clopt.tuning.trial import Fault, Result, Rival, Task, Trial
 from clopt.tuning.turns import Turns
 from support.tir.plans import every_space
@@ -99,7 +99,7 @@ def test_turns_are_with_a_program_that_is_built_once(monkeypatch: pytest.MonkeyP
     instrument, built = OpenCLInstrument("pocl"), OpenCLInstrument.built
     programs: list[TrialProgram] = []
 
-    def counted(self: OpenCLInstrument, program: TrialProgram, task: Task) -> Built:
+    def counted(self: OpenCLInstrument, program: TrialProgram, task: Task) -> BuiltProgram:
         programs.append(program)
         return built(self, program, task)
 
@@ -130,7 +130,7 @@ def test_a_kernel_that_the_device_cannot_run_is_a_fault_of_its_build():
 class Altered:
     """A program with other operands or results."""
 
-    built: Built
+    built: BuiltProgram
     operands: Callable[[Array], Array] = lambda array: array
     results: Callable[[Array], Array] = lambda array: array
 
@@ -147,10 +147,10 @@ class Altered:
 
 def altered(monkeypatch: pytest.MonkeyPatch, trial: Trial, **changes: Any) -> Result:
     """The result of a trial whose plan, but not the naive kernel, gets `changes`."""
-    made: list[Built] = []
+    made: list[BuiltProgram] = []
     built = OpenCLInstrument.built
 
-    def second(self: OpenCLInstrument, program: TrialProgram, task: Task) -> Built:
+    def second(self: OpenCLInstrument, program: TrialProgram, task: Task) -> BuiltProgram:
         made.append(built(self, program, task))
         return Altered(made[-1], **changes) if len(made) == 2 else made[-1]
 

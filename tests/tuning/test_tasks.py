@@ -9,7 +9,7 @@ from clopt.dialects import cl, tir
 from clopt.dialects.cl.placement import roots
 from clopt.passes.tir.plan_file import PlanFile, entry_of, kernel_key, plan_text
 from clopt.targets import load_target
-from clopt.tuning.networks import Model
+from clopt.tuning.networks import TunedModel
 from clopt.tuning.programs import Programs
 from support.tuning.networks import default_trial, residual_network, residual_tasks
 
@@ -19,7 +19,7 @@ ADRENO = load_target("adreno-740").with_facts({"texture": "prefer"})
 
 def test_the_kernels_of_a_network_in_linalg_are_tasks():
     path = Path(__file__).parents[1] / "frontends/linalg/networks/classifier.mlir"
-    tasks = Model(path, target="pocl").tasks()
+    tasks = TunedModel(path, target="pocl").tasks()
     assert [task.name for task in tasks] == ["matmul_0", "matmul_1", "generic_2"]
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 import pytest
 
-from clopt.tuning.timing import Array, Launch, time_alone, time_in_turns
+from clopt.tuning.timing import Array, TimedLaunch, time_alone, time_in_turns
 
 
 @dataclass
@@ -18,8 +18,8 @@ class Machine:
     slow: Callable[[int], float] = lambda launch: 1.0
     launches: int = 0
 
-    def launch(self, microseconds: float) -> Launch:
-        return Launch(Program(self, microseconds), [np.zeros(1)], range(1, 3))
+    def launch(self, microseconds: float) -> TimedLaunch:
+        return TimedLaunch(Program(self, microseconds), [np.zeros(1)], range(1, 3))
 
 
 @dataclass

@@ -7,12 +7,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from ...dialects import cl
-from ...tuning.choices import Choice, ChoiceSession
+from ...tuning.choices import ChoiceSession, TunedChoice
 from ...tuning.confirm import Confirmation
 from ...tuning.confirm_choices import confirm_forms, confirm_layouts
 from ...tuning.deadline import Deadline
 from ...tuning.journal import DatabaseJournal
-from ...tuning.networks import Model
+from ...tuning.networks import TunedModel
 from ...tuning.session import Budget
 from ...tuning.trial import Machines
 
@@ -26,7 +26,7 @@ _OF_FORMS = 1 / 2
 class ChoiceStages:
     """Measures the kernels of a model in forms, then in layouts; after each stage the network."""
 
-    model: Model
+    model: TunedModel
     machines: Machines
     journal: DatabaseJournal
     is_here: bool
@@ -58,7 +58,7 @@ class ChoiceStages:
         return self.is_here and not self.deadline.is_over
 
     def _measure(
-        self, kernels: Sequence[Sequence[Choice]], target: cl.Target, budget: Budget, what: str
+        self, kernels: Sequence[Sequence[TunedChoice]], target: cl.Target, budget: Budget, what: str
     ) -> None:
         before = self.trials
 

@@ -26,7 +26,7 @@ from ...tuning.confirm_choices import compiled_by_choices
 from ...tuning.confirm_fusion import FusionConfirmation, confirm_fusion
 from ...tuning.deadline import Deadline, TimeIsUpError
 from ...tuning.journal import DatabaseJournal
-from ...tuning.networks import Model
+from ...tuning.networks import TunedModel
 from ...tuning.places import database_beside
 from ...tuning.session import Budget, Outcome, Session
 from .. import logs
@@ -130,7 +130,7 @@ def main(args: Sequence[str]) -> None:
     path: Path = options.output or beside
     if path.exists():
         print_remarks(TuningDatabase.read(path).remarks)
-    model = Model(
+    model = TunedModel(
         options.model,
         options.device,
         options.device_target,
@@ -165,7 +165,7 @@ def _told_when_interrupted(path: Path) -> Generator[None]:
 
 def _search(
     options: Namespace,
-    model: Model,
+    model: TunedModel,
     budget: Budget,
     deadline: Deadline,
     path: Path,
@@ -234,7 +234,7 @@ def _printed_when_interrupted(search: Session) -> Generator[None]:
 
 
 def _confirmed(
-    model: Model, outcomes: Sequence[Outcome], journal: DatabaseJournal, deadline: Deadline
+    model: TunedModel, outcomes: Sequence[Outcome], journal: DatabaseJournal, deadline: Deadline
 ) -> Confirmation:
     """Compare the network with its default plans, and record corrected times of plans."""
     default = compiled_by_choices(model, journal)

@@ -82,7 +82,7 @@ def main(args: Sequence[str]) -> None:
         raise CloptError("A board runs one plan at a time; leave out --slots.")
     try:
         from ...tuning.fleet_security import Certificates
-        from ...tuning.fleet_worker import Place, serve
+        from ...tuning.fleet_worker import WorkerPlace, serve
     except ImportError as error:
         raise CloptError(
             "clopt-tune worker needs dask.distributed; install it with pip install 'clopt[tune]'."
@@ -90,5 +90,5 @@ def main(args: Sequence[str]) -> None:
     board, device = options.board, options.device
     instrument = Board(board) if board else OpenCLInstrument(device)
     certificates = Certificates(options.tls_ca, options.tls_cert, options.tls_key)
-    place = Place(options.scheduler, certificates, options.listen)
+    place = WorkerPlace(options.scheduler, certificates, options.listen)
     serve(place, instrument, options.slots, options.seconds)

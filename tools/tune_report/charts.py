@@ -8,8 +8,8 @@ from dataclasses import dataclass
 
 from ...messages.printable import printable
 from ...passes.tir.tuning_record import Record
-from ...reports.drawing import Box, Drawing, Label, Shape, Stroke, round_step
-from ...tuning.history import History, KernelHistory, Step
+from ...reports.drawing import Drawing, DrawnBox, Label, Shape, Stroke, round_step
+from ...tuning.history import History, HistoryStep, KernelHistory
 
 _INK, _QUIET, _GRID = "var(--ink)", "var(--quiet)", "var(--grid)"
 _BEST, FAULT = "var(--best)", "var(--fault)"
@@ -106,17 +106,17 @@ class _Axes:
         yield Label((_LEFT + self.right) / 2, self.height - 9, title, colour=_QUIET)
 
 
-def _mark(axes: _Axes, number: int, step: Step, colours: Mapping[str, str]) -> Box:
+def _mark(axes: _Axes, number: int, step: HistoryStep, colours: Mapping[str, str]) -> DrawnBox:
     record = step.record
     if record.microseconds is None:
         return _fault(axes, number, step)
     colour = colours[record.rule[0]] if record.plan else "var(--c0)"
     x, y = axes.x(number) - _POINT / 2, axes.y(record.microseconds) - _POINT / 2
     title = describe(number, record)
-    return Box(x, y, _POINT, _POINT, colour, title=title, radius=_POINT / 2)
+    return DrawnBox(x, y, _POINT, _POINT, colour, title=title, radius=_POINT / 2)
 
 
-def _whiskers(axes: _Axes, steps: Sequence[Step]) -> Iterator[Stroke]:
+def _whiskers(axes: _Axes, steps: Sequence[HistoryStep]) -> Iterator[Stroke]:
     """Yield the interval of each time: a point below the best line may be within the noise."""
     for number, step in enumerate(steps, 1):
         record = step.record
@@ -125,10 +125,10 @@ def _whiskers(axes: _Axes, steps: Sequence[Step]) -> Iterator[Stroke]:
             yield Stroke(x, axes.y(record.least), x, axes.y(record.most), _QUIET)
 
 
-def _fault(axes: _Axes, number: int, step: Step) -> Box:
+def _fault(axes: _Axes, number: int, step: HistoryStep) -> DrawnBox:
     x = axes.x(number) - _POINT / 2
     title = describe(number, step.record)
-    return Box(x, _LANE - _POINT / 2, _POINT, _POINT, FAULT, title=title)
+    return DrawnBox(x, _LANE - _POINT / 2, _POINT, _POINT, FAULT, title=title)
 
 
 def _stairs(axes: _Axes, times: Sequence[float | None]) -> Iterator[Stroke]:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from ...files.resources import read_text
 from ...messages.printable import printable, visible
 from ...reports.drawing import to_svg
-from ...reports.html import Column, Content, Html, Number, document, element, raw, table
+from ...reports.html import Column, Content, Html, NumberCell, document, element, raw, table
 from ...tuning.history import History, KernelHistory
 from .charts import SERIES, course_chart, describe, kernel_chart
 
@@ -107,20 +107,20 @@ def _counts(faults: Counter[str]) -> str:
     return ", ".join(f"{count} {kind}" for kind, count in sorted(faults.items()))
 
 
-def _row(key: str, kernel: KernelHistory, total: float) -> list[Content | Number]:
+def _row(key: str, kernel: KernelHistory, total: float) -> list[Content | NumberCell]:
     last, best = kernel.last, kernel.summary.best
     ratio = kernel.untuned / kernel.tuned if kernel.untuned and kernel.tuned else None
     name = _text(last.nodes or last.kernel)
     return [
         element("a", name, href=f"#{key}") if _is_drawn(kernel) else name,
         element("code", _text(last.kernel)),
-        Number.of(last.launches),
-        Number(kernel.cost, f"{kernel.cost / total:.1%}" if total else ""),
-        Number(kernel.untuned, _number(kernel.untuned)),
-        Number(kernel.tuned, _number(kernel.tuned)),
-        Number(ratio, "" if ratio is None else f"{ratio:.2f}"),
-        Number.of(len(kernel.steps)),
-        Number.of(kernel.faults.total()),
+        NumberCell.of(last.launches),
+        NumberCell(kernel.cost, f"{kernel.cost / total:.1%}" if total else ""),
+        NumberCell(kernel.untuned, _number(kernel.untuned)),
+        NumberCell(kernel.tuned, _number(kernel.tuned)),
+        NumberCell(ratio, "" if ratio is None else f"{ratio:.2f}"),
+        NumberCell.of(len(kernel.steps)),
+        NumberCell.of(kernel.faults.total()),
         None if best is None else element("code", _text(_plan(best.tried))),
     ]
 

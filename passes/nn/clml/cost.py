@@ -20,7 +20,7 @@ RATES = {unit: f"clml_{unit}_mads_per_nanosecond" for unit in clml.Unit}
 
 
 @dataclass(frozen=True)
-class CommandWork:
+class MLCommandWork:
     """The work of a command."""
 
     terms: int
@@ -48,9 +48,9 @@ class CommandCosts:
 
     def copy(self, size: int) -> float:
         """Return the microseconds to copy a tensor of `size` bytes into another layout."""
-        return self.time(CommandWork(0, RATES[clml.Unit.CONVOLUTION], 2 * size))
+        return self.time(MLCommandWork(0, RATES[clml.Unit.CONVOLUTION], 2 * size))
 
-    def time(self, work: CommandWork) -> float:
+    def time(self, work: MLCommandWork) -> float:
         """Return the time of a command with this work, in microseconds."""
         facts = self.facts
         rate = 1e3 * getattr(facts, work.rate) * self.target.device.compute_units
@@ -58,7 +58,7 @@ class CommandCosts:
         return facts.clml_launch_microseconds + work.terms / rate + moved
 
 
-def work_of_command(command: MLOp) -> CommandWork:
+def work_of_command(command: MLOp) -> MLCommandWork:
     """Return the work of a command."""
     size = sum(ml_tensor(value).bytes for value in (*command.operands, *command.results))
-    return CommandWork(command.multiply_adds, RATES[command.unit], size)
+    return MLCommandWork(command.multiply_adds, RATES[command.unit], size)

@@ -30,7 +30,7 @@ _LOWERED = cl.KernelOp | cl.ProgramOp | nn.KernelOp | tir.FuncOp | OffloadGraphO
 
 
 @dataclass(frozen=True)
-class ModuleContents:
+class MixedModuleContents:
     """The operations of a module, sorted into networks and foreign operations."""
 
     networks: dict[str, func.FuncOp] = field(default_factory=dict[str, func.FuncOp])
@@ -63,14 +63,14 @@ class ModuleContents:
             yield from _in_scope(op)
 
 
-def checked_contents(module: ModuleOp, callers: Collection[Operation] = ()) -> ModuleContents:
+def checked_contents(module: ModuleOp, callers: Collection[Operation] = ()) -> MixedModuleContents:
     """Return the contents of a module whose networks can be lowered.
 
     `callers` count as networks, whatever they contain. Raise CloptError for a marked function that
     is not a network, for networks in a nested module, and for a use of a network that cannot become
     a run of its program.
     """
-    contents = ModuleContents()
+    contents = MixedModuleContents()
     contents.names.update(name for op in module.ops if (name := symbol_name(op)) is not None)
     for op in module.ops:
         if isinstance(op, func.FuncOp) and (nn.is_network(op) or nn.is_marked_network(op)):

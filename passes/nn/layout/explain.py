@@ -10,7 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects import nn, tir
 from ....dialects.nn import LayoutAttr
-from ....messages.explanations import Choice, ExplainedTable
+from ....messages.explanations import ExplainedChoice, ExplainedTable
 from ...locations import node_name
 from .candidates import is_texture
 from .cost import bytes_of
@@ -137,7 +137,7 @@ def _choices(
     by = "measured times and the model" if problem.measured else "the model"
     exact = "nothing is cheaper" if solution.exact else "the best found"
     return ExplainedTable(
-        Choice.LAYOUTS,
+        ExplainedChoice.LAYOUTS,
         f"layouts of {problem.function.sym_name.data}",
         ("value", "shape", "layout", "us", "next best", "us", "remark"),
         rows,
@@ -179,7 +179,7 @@ def transforms_table(module: ModuleOp) -> ExplainedTable:
     ]
     total = sum(transform.bytes for transform in transforms)
     return ExplainedTable(
-        Choice.TRANSFORMS,
+        ExplainedChoice.TRANSFORMS,
         "layout transforms",
         ("value", "shape", "from", "to", "bytes"),
         rows,

@@ -15,7 +15,7 @@ from ....dialects import nn
 from .body import Body, Index
 from .elementwise import broadcast_index
 from .kernel import Accumulator, KernelBuilder
-from .scalar import Scalar
+from .scalar import ScalarValue
 
 _FIRST = AffineExpr.constant(0)
 """The index of the only element that an iteration of a stage computes."""
@@ -28,7 +28,7 @@ def lower_attention_scores(kernel: KernelBuilder, op: nn.AttentionScoresOp) -> N
     *batch, _, _ = nn.shape_of(op.result)
     element_type = nn.tensor_type(op.result).element_type
 
-    def transposed(body: Body, index: Sequence[Index]) -> Scalar:
+    def transposed(body: Body, index: Sequence[Index]) -> ScalarValue:
         *at, d, q = index
         return body.read(op.queries, [*at, q, d])
 
@@ -43,8 +43,8 @@ def lower_attention_scores(kernel: KernelBuilder, op: nn.AttentionScoresOp) -> N
     )
 
     def update(
-        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         *at, k, q = index
         (d,) = reduce
         x = copy(body, [_FIRST, *broadcast_index(at, x_batch), d, q])
@@ -77,15 +77,15 @@ def lower_attention(kernel: KernelBuilder, op: nn.AttentionOp) -> None:
     near, outer = names[len(batch) - len(s_batch) :], len(s_batch)
     grid, axes = (*s_batch, keys, queries), (*near, "k", "q")
 
-    def read(body: Body, index: Sequence[Index]) -> Scalar:
+    def read(body: Body, index: Sequence[Index]) -> ScalarValue:
         *at, k, q = index
         return body.read(op.scores, [*at, q, k])
 
     scores = kernel.computed("scores", grid, [read], type_, axes, "attention.scores")
 
     def maximum(
-        body: Body, index: Sequence[Index], reduce: Sequence[Index], so_far: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduce: Sequence[Index], so_far: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         return [so_far[0].max(scores(body, [_FIRST, *index[:outer], *reduce, index[-1]]))]
 
     (largest,) = kernel.reduction(
@@ -98,15 +98,15 @@ def lower_attention(kernel: KernelBuilder, op: nn.AttentionOp) -> None:
         role="attention.largest",
     )
 
-    def weight(body: Body, index: Sequence[Index]) -> Scalar:
+    def weight(body: Body, index: Sequence[Index]) -> ScalarValue:
         shifted = scores(body, [_FIRST, *index]) - largest(body, [*index[:outer], index[-1]])
         return shifted.call("exp")
 
     weights = kernel.computed("weights", grid, [weight], type_, axes, "attention.weights")
 
     def add(
-        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         return [sums[0] + weights(body, [_FIRST, *index[:outer], *reduce, index[-1]])]
 
     (total,) = kernel.reduction(
@@ -128,8 +128,8 @@ def lower_attention(kernel: KernelBuilder, op: nn.AttentionOp) -> None:
     )
 
     def update(
-        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         *at, q, n = index
         w = weights(body, [_FIRST, *broadcast_index(at, s_batch), *reduce, q])
         return [sums[0] + w * body.read(op.values, [*broadcast_index(at, v_batch), *reduce, n])]
@@ -144,7 +144,7 @@ def lower_attention(kernel: KernelBuilder, op: nn.AttentionOp) -> None:
         role="attention.weighted",
     )
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         *at, q, _ = index
         return products(body, index) * shares(body, [_FIRST, *broadcast_index(at, s_batch), q])
 

@@ -15,7 +15,7 @@ from xdsl.irdl import IRDLOperation
 from ....dialects.tir import building
 from ....dialects.tir.affine import bounds, simplify
 from ....dialects.tir.expressions import used_dims, with_dims
-from .scalar import Number, Scalar, compute_type, constant_attr
+from .scalar import Number, ScalarValue, compute_type, constant_attr
 
 if TYPE_CHECKING:
     from .kernel import KernelBuilder
@@ -66,11 +66,11 @@ class Body:
         self._block.add_op(op)
         return op
 
-    def constant(self, value: Number, element_type: Attribute) -> Scalar:
+    def constant(self, value: Number, element_type: Attribute) -> ScalarValue:
         """Return a number of the given element type."""
         attr = constant_attr(value, element_type, self.half)
         ssa = self._once(("constant", attr), lambda: building.constant(attr))
-        return Scalar(self, ssa, element_type)
+        return ScalarValue(self, ssa, element_type)
 
     def simplify(self, index: Index) -> Index:
         """Return the index, folding divisions whose results follow from the extents."""
@@ -84,10 +84,12 @@ class Body:
         """Return whether the index depends on a loop with a tail."""
         return any(self.extents[dim] != self._shape[dim] for dim in used_dims(index))
 
-    def combined(self, kind: type[IRDLOperation], a: Scalar, b: Scalar | Number) -> Scalar:
+    def combined(
+        self, kind: type[IRDLOperation], a: ScalarValue, b: ScalarValue | Number
+    ) -> ScalarValue:
         """Return the result of an operation of `arith` or `math` on two numbers of one type."""
         op = self.add(building.binary(kind, a.ssa, a.lift(b).ssa))
-        return Scalar(self, op.results[0], a.element_type)
+        return ScalarValue(self, op.results[0], a.element_type)
 
     def index_value(self, index: Index) -> SSAValue:
         """Return the index as an SSA value."""
@@ -110,7 +112,7 @@ class Body:
         operands = [self.dims[i] for i in used]
         return building.apply(operands, expr)
 
-    def dynamic_index(self, value: Scalar, extent: int | None = None) -> Index:
+    def dynamic_index(self, value: ScalarValue, extent: int | None = None) -> Index:
         """Return a computed integer as an index; `extent` promises that it is in [0, extent)."""
         ssa = self._once(("index_cast", value.ssa), lambda: arith.IndexCastOp(value.ssa, _INDEX))
         if ssa in self.dims:
@@ -120,23 +122,25 @@ class Body:
         self._shape.append(extent)
         return AffineExpr.dimension(len(self.dims) - 1)
 
-    def index_scalar(self, index: Index, element_type: Attribute) -> Scalar:
+    def index_scalar(self, index: Index, element_type: Attribute) -> ScalarValue:
         """Return an index as a number of an integer element type."""
         ssa = self.index_value(index)
         type_ = compute_type(element_type)
         cast = self._once(("from_index", ssa, type_), lambda: arith.IndexCastOp(ssa, type_))
-        return Scalar(self, cast, element_type)
+        return ScalarValue(self, cast, element_type)
 
-    def load(self, buffer: SSAValue, index: Sequence[Index], element_type: Attribute) -> Scalar:
+    def load(
+        self, buffer: SSAValue, index: Sequence[Index], element_type: Attribute
+    ) -> ScalarValue:
         """Return an element of a buffer; a half is widened to this body's compute type."""
         indices = [self.index_value(i) for i in index]
         ssa = self._once(("load", buffer, *indices), lambda: building.load(buffer, indices))
         if ssa.type == f16 and self.half == f32:
             half = ssa
             ssa = self._once(("extf", half), lambda: arith.ExtFOp(half, f32))
-        return Scalar(self, ssa, element_type)
+        return ScalarValue(self, ssa, element_type)
 
-    def store(self, value: Scalar, buffer: SSAValue, index: Sequence[Index]) -> None:
+    def store(self, value: ScalarValue, buffer: SSAValue, index: Sequence[Index]) -> None:
         """Write an element of a buffer, rounded to half if the buffer holds halves."""
         ssa = value.ssa
         held = cast("MemRefType[Attribute]", buffer.type).element_type
@@ -149,38 +153,38 @@ class Body:
                 ssa = self.add(arith.TruncFOp(ssa, f16)).results[0]
         self.add(building.store(ssa, buffer, [self.index_value(i) for i in index]))
 
-    def read(self, value: SSAValue, index: Sequence[Index]) -> Scalar:
+    def read(self, value: SSAValue, index: Sequence[Index]) -> ScalarValue:
         """Return the element of an nn tensor at `index`, loaded or computed by its producer."""
         return self.kernel.element(self, value, tuple(self.simplify(i) for i in index))
 
     def read_or(
         self, value: SSAValue, index: Sequence[Index], shape: Sequence[int], otherwise: Number
-    ) -> Scalar:
+    ) -> ScalarValue:
         """Return the element at `index`, or `otherwise` if the index is outside of the shape."""
         inside = self.inside(index, shape)
         if inside is None:
             return self.read(value, index)
         return self.where(inside, lambda: self.read(value, index), otherwise)
 
-    def inside(self, index: Sequence[Index], shape: Sequence[int]) -> Scalar | None:
+    def inside(self, index: Sequence[Index], shape: Sequence[int]) -> ScalarValue | None:
         """Return whether the index is within the shape, ignoring tails; None if it always is."""
         return self._within(index, shape, self._shape)
 
-    def within(self, index: Sequence[Index], shape: Sequence[int]) -> Scalar | None:
+    def within(self, index: Sequence[Index], shape: Sequence[int]) -> ScalarValue | None:
         """Return whether the index is within the shape despite tails; None if it always is."""
         if self.extents == self._shape:
             return None
         moved = [(i, size) for i, size in zip(index, shape, strict=True) if self.runs_over(i)]
         return self._within([i for i, _ in moved], [size for _, size in moved], self.extents)
 
-    def within_memory(self, index: Sequence[Index], extents: Sequence[int]) -> Scalar | None:
+    def within_memory(self, index: Sequence[Index], extents: Sequence[int]) -> ScalarValue | None:
         """Return whether memory of these extents has the index despite tails; None if always."""
         return self.within(index, extents)
 
     def _within(
         self, index: Sequence[Index], shape: Sequence[int], extents: Sequence[int | None]
-    ) -> Scalar | None:
-        condition: Scalar | None = None
+    ) -> ScalarValue | None:
+        condition: ScalarValue | None = None
         for position, size in zip(index, shape, strict=True):
             below, above = _outside(bounds(position, extents), size)
             for needed, predicate, limit in ((below, "sge", 0), (above, "slt", size)):
@@ -189,12 +193,12 @@ class Body:
                     condition = this if condition is None else condition & this
         return condition
 
-    def compare_index(self, index: Index, predicate: str, limit: int) -> Scalar:
+    def compare_index(self, index: Index, predicate: str, limit: int) -> ScalarValue:
         """Return a comparison of an index with a number, by a predicate of `arith.cmpi`."""
         lhs = self.index_value(index)
         rhs = self.index_value(AffineExpr.constant(limit))
         ssa = self._once(("cmpi", predicate, lhs, rhs), lambda: arith.CmpiOp(lhs, rhs, predicate))
-        return Scalar(self, ssa, i1)
+        return ScalarValue(self, ssa, i1)
 
     def clamp(self, index: Index, size: int) -> Index:
         """Return the position in [0, size) nearest to the index."""
@@ -211,10 +215,10 @@ class Body:
 
     def where(
         self,
-        condition: Scalar,
-        then: Callable[[], Scalar],
-        otherwise: Number | Callable[[], Scalar],
-    ) -> Scalar:
+        condition: ScalarValue,
+        then: Callable[[], ScalarValue],
+        otherwise: Number | Callable[[], ScalarValue],
+    ) -> ScalarValue:
         """Return `then()` if the condition holds, else `otherwise`; only one is evaluated."""
         with self._nested() as then_block:
             value = then()
@@ -227,7 +231,7 @@ class Body:
             self.add(scf.YieldOp(other.ssa))
         op = scf.IfOp(condition.ssa, [value.ssa.type], Region(then_block), Region(else_block))
         self.add(op)
-        return Scalar(self, op.results[0], value.element_type)
+        return ScalarValue(self, op.results[0], value.element_type)
 
     @contextmanager
     def _nested(self):

@@ -12,7 +12,7 @@ from xdsl.ir.affine import AffineExpr
 from ....dialects import nn
 from .body import Body, Index
 from .kernel import Accumulator, Element, KernelBuilder, sum_type
-from .scalar import Scalar
+from .scalar import ScalarValue
 
 SPATIAL_AXES = {1: ("w",), 2: ("h", "w"), 3: ("d", "h", "w")}
 
@@ -40,8 +40,8 @@ def lower_conv(kernel: KernelBuilder, op: nn.ConvOp) -> None:
     element_type = nn.tensor_type(op.result).element_type
 
     def update(
-        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         n, o, *position = index
         c, *window = reduce
         group = _group(o, outputs_per_group, groups)
@@ -168,8 +168,8 @@ def lower_conv_transpose(kernel: KernelBuilder, op: nn.ConvTransposeOp) -> None:
     element_type = nn.tensor_type(op.result).element_type
 
     def update(
-        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         n, o, *position = index
         c, *steps = reduce
         channel = _group(o, outputs, groups) * channels + c
@@ -184,7 +184,7 @@ def lower_conv_transpose(kernel: KernelBuilder, op: nn.ConvTransposeOp) -> None:
                 divides = body.compare_index(rest, "eq", 0)
                 condition = divides if condition is None else condition & divides
 
-        def product() -> Scalar:
+        def product() -> ScalarValue:
             x = body.read(op.x, [n, channel, *inputs])
             w = body.read(op.w, [channel, o % outputs if groups > 1 else o, *taps])
             return x.cast(element_type) * w.cast(element_type)

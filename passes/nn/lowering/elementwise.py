@@ -12,7 +12,7 @@ from ....dialects import nn
 from ....dialects.nn import BinaryKind, UnaryKind
 from .body import Body, Index
 from .kernel import KernelBuilder
-from .scalar import Number, Scalar
+from .scalar import Number, ScalarValue
 
 
 def broadcast_index(index: Sequence[Index], shape: Sequence[int]) -> list[Index]:
@@ -24,25 +24,25 @@ def broadcast_index(index: Sequence[Index], shape: Sequence[int]) -> list[Index]
     ]
 
 
-def read_broadcast(body: Body, value: SSAValue, index: Sequence[Index]) -> Scalar:
+def read_broadcast(body: Body, value: SSAValue, index: Sequence[Index]) -> ScalarValue:
     """Return the element of `value` for `index` of the broadcast result."""
     return body.read(value, broadcast_index(index, nn.shape_of(value)))
 
 
-def _sigmoid(x: Scalar) -> Scalar:
+def _sigmoid(x: ScalarValue) -> ScalarValue:
     return x.lift(1.0).ratio(1.0 + (-x).call("exp"))
 
 
-def _softplus(x: Scalar) -> Scalar:
+def _softplus(x: ScalarValue) -> ScalarValue:
     # log(1 + e^x) = max(x, 0) + log1p(e^-|x|) does not overflow.
     return x.max(0.0) + (-x.call("abs")).call("exp").call("log1p")
 
 
-def _exp_tail(x: Scalar, alpha: Number) -> Scalar:
+def _exp_tail(x: ScalarValue, alpha: Number) -> ScalarValue:
     return alpha * x.min(0.0).call("expm1")
 
 
-def _sign(x: Scalar) -> Scalar:
+def _sign(x: ScalarValue) -> ScalarValue:
     zero = x.lift(0)
     negative = (
         x.compare("lt", 0).select(x.lift(-1), zero) if not nn.is_unsigned(x.element_type) else zero
@@ -52,46 +52,46 @@ def _sign(x: Scalar) -> Scalar:
     return x.compare("ne", x).select(x, signed) if x.is_float else signed
 
 
-def _abs(x: Scalar) -> Scalar:
+def _abs(x: ScalarValue) -> ScalarValue:
     if x.is_float:
         return x.call("abs")
     return x if nn.is_unsigned(x.element_type) else x.max(-x)
 
 
-def _leaky_relu(x: Scalar, alpha: Number) -> Scalar:
+def _leaky_relu(x: ScalarValue, alpha: Number) -> ScalarValue:
     return x.compare("ge", 0).select(x, alpha * x)
 
 
-def _elu(x: Scalar, alpha: Number) -> Scalar:
+def _elu(x: ScalarValue, alpha: Number) -> ScalarValue:
     return x.compare("ge", 0).select(x, _exp_tail(x, alpha))
 
 
-def _selu(x: Scalar, alpha: Number, gamma: Number) -> Scalar:
+def _selu(x: ScalarValue, alpha: Number, gamma: Number) -> ScalarValue:
     return gamma * _elu(x, alpha)
 
 
-def _celu(x: Scalar, alpha: Number) -> Scalar:
+def _celu(x: ScalarValue, alpha: Number) -> ScalarValue:
     return x.max(0.0) + _exp_tail(x.ratio(alpha), alpha)
 
 
-def _hard_sigmoid(x: Scalar, alpha: Number, beta: Number) -> Scalar:
+def _hard_sigmoid(x: ScalarValue, alpha: Number, beta: Number) -> ScalarValue:
     return (alpha * x + beta).max(0.0).min(1.0)
 
 
-def _thresholded_relu(x: Scalar, alpha: Number) -> Scalar:
+def _thresholded_relu(x: ScalarValue, alpha: Number) -> ScalarValue:
     return x.compare("gt", alpha).select(x, 0)
 
 
-def _swish(x: Scalar, alpha: Number) -> Scalar:
+def _swish(x: ScalarValue, alpha: Number) -> ScalarValue:
     return x * _sigmoid(alpha * x)
 
 
-def _shrink(x: Scalar, bias: Number, lambd: Number) -> Scalar:
+def _shrink(x: ScalarValue, bias: Number, lambd: Number) -> ScalarValue:
     below = x.compare("lt", -lambd).select(x + bias, 0)
     return x.compare("gt", lambd).select(x - bias, below)
 
 
-def _isinf(x: Scalar, negative: Number, positive: Number) -> Scalar:
+def _isinf(x: ScalarValue, negative: Number, positive: Number) -> ScalarValue:
     result = x.body.constant(False, i1)
     for wanted, infinity in ((negative, -math.inf), (positive, math.inf)):
         if wanted:
@@ -99,16 +99,16 @@ def _isinf(x: Scalar, negative: Number, positive: Number) -> Scalar:
     return result
 
 
-def _gelu_tanh(x: Scalar) -> Scalar:
+def _gelu_tanh(x: ScalarValue) -> ScalarValue:
     inner = math.sqrt(2 / math.pi) * (x + 0.044715 * (x * x * x))
     return 0.5 * x * (1.0 + inner.call("tanh"))
 
 
-def _function(name: str) -> Callable[[Scalar], Scalar]:
+def _function(name: str) -> Callable[[ScalarValue], ScalarValue]:
     return lambda x: x.call(name)
 
 
-UNARY: dict[UnaryKind, Callable[[Scalar], Scalar]] = {
+UNARY: dict[UnaryKind, Callable[[ScalarValue], ScalarValue]] = {
     **{
         UnaryKind(name): _function(name)
         for name in (
@@ -135,7 +135,7 @@ UNARY: dict[UnaryKind, Callable[[Scalar], Scalar]] = {
 }
 
 
-PARAMETRIC: dict[UnaryKind, Callable[..., Scalar]] = {
+PARAMETRIC: dict[UnaryKind, Callable[..., ScalarValue]] = {
     UnaryKind.LEAKY_RELU: _leaky_relu,
     UnaryKind.ELU: _elu,
     UnaryKind.SELU: _selu,
@@ -149,11 +149,11 @@ PARAMETRIC: dict[UnaryKind, Callable[..., Scalar]] = {
 """The functions with parameters, which follow x in the order of nn's table."""
 
 
-def _fmod(a: Scalar, b: Scalar) -> Scalar:
+def _fmod(a: ScalarValue, b: ScalarValue) -> ScalarValue:
     return a.builtin("fmod", b) if a.is_float else a.binary("rem", b)
 
 
-def _mod(a: Scalar, b: Scalar) -> Scalar:
+def _mod(a: ScalarValue, b: ScalarValue) -> ScalarValue:
     """Return the remainder with the sign of the divisor."""
     rest = _fmod(a, b)
     if nn.is_unsigned(a.element_type):
@@ -162,24 +162,24 @@ def _mod(a: Scalar, b: Scalar) -> Scalar:
     return (rest.compare("ne", 0) & opposite).select(rest + b, rest)
 
 
-def _named(name: str) -> Callable[[Scalar, Scalar], Scalar]:
+def _named(name: str) -> Callable[[ScalarValue, ScalarValue], ScalarValue]:
     return lambda a, b: a.binary(name, b)
 
 
-def _shift(name: str) -> Callable[[Scalar, Scalar], Scalar]:
+def _shift(name: str) -> Callable[[ScalarValue, ScalarValue], ScalarValue]:
     # OpenCL takes shifts modulo the width, while ONNX shifts all bits out.
-    def shift(a: Scalar, b: Scalar) -> Scalar:
+    def shift(a: ScalarValue, b: ScalarValue) -> ScalarValue:
         width = int(nn.numpy_dtype(a.element_type).itemsize) * 8
         return b.compare("lt", width).select(a.binary(name, b), 0)
 
     return shift
 
 
-def _power(a: Scalar, b: Scalar) -> Scalar:
+def _power(a: ScalarValue, b: ScalarValue) -> ScalarValue:
     return a.binary("pow", b) if a.is_float else _integer_power(a, b)
 
 
-def _integer_power(a: Scalar, b: Scalar) -> Scalar:
+def _integer_power(a: ScalarValue, b: ScalarValue) -> ScalarValue:
     """Return `a ** b` by squaring over the bits of b; negative powers truncate `1 / a ** -b`.
 
     Exponents beyond those bits are replaced by a large one of the same parity. That gives the same
@@ -202,7 +202,7 @@ def _integer_power(a: Scalar, b: Scalar) -> Scalar:
     return b.compare("lt", 0).select(inverse, result)
 
 
-BINARY: dict[BinaryKind, Callable[[Scalar, Scalar], Scalar]] = {
+BINARY: dict[BinaryKind, Callable[[ScalarValue, ScalarValue], ScalarValue]] = {
     BinaryKind.ADD: _named("add"),
     BinaryKind.SUB: _named("sub"),
     BinaryKind.MUL: _named("mul"),
@@ -235,7 +235,7 @@ def lower_clip(kernel: KernelBuilder, op: nn.ClipOp) -> None:
     """Define `min(max(x[i], low), high)`."""
     low, high = op.bounds()
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         value = body.read(op.x, index)
         if low is not None:
             value = value.max(low)
@@ -252,7 +252,7 @@ def lower_binary(kernel: KernelBuilder, op: nn.BinaryOp) -> None:
     formula = BINARY[op.kind.data]
     shape = nn.shape_of(op.result)
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         a, b = read_broadcast(body, op.a, index), read_broadcast(body, op.b, index)
         if op.kind.data in _DIVISIONS and not b.is_float:
             # The tail of a packed divisor holds zeros, and integer division by zero is undefined.
@@ -288,7 +288,7 @@ def lower_cast(kernel: KernelBuilder, op: nn.CastOp) -> None:
     to = nn.tensor_type(op.result).element_type
     shape = nn.shape_of(op.result)
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         x = body.read(op.x, index)
         if x.is_float and not nn.is_float(to):
             # A tail may hold a number out of the integer's range, whose cast is undefined.

@@ -23,7 +23,7 @@ from ....dialects import nn
 from ....dialects.tir.expressions import with_dims
 from .body import Body, Index
 from .kernel import Accumulator, Element, KernelBuilder
-from .scalar import Scalar, compute_type
+from .scalar import ScalarValue, compute_type
 
 ZERO = AffineExpr.constant(0)
 
@@ -37,8 +37,8 @@ def lower_generic(kernel: KernelBuilder, op: nn.GenericOp) -> None:
     extents, written, reduced = op.loop_extents, op.written_loops, op.reduced_loops
 
     def update(
-        body: Body, index: Sequence[Index], steps: Sequence[Index], so_far: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], steps: Sequence[Index], so_far: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         loops = dict(zip((*written, *reduced), (*index, *steps), strict=True))
         return _evaluate(op, body, [loops[loop] for loop in range(len(extents))], so_far)
 
@@ -57,7 +57,7 @@ def lower_generic(kernel: KernelBuilder, op: nn.GenericOp) -> None:
 
 
 def _element(op: nn.GenericOp, map_: AffineMap, number: int) -> Element:
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         loops = [ZERO] * len(op.loop_extents)
         for loop, position in zip(map_.results, index, strict=True):
             if isinstance(loop, AffineDimExpr):
@@ -70,7 +70,7 @@ def _element(op: nn.GenericOp, map_: AffineMap, number: int) -> Element:
 def _placed(element: Element, map_: AffineMap, written: Sequence[int]) -> Element:
     """Return an element by the axes of a result, whose stage orders them as in `written`."""
 
-    def placed(body: Body, index: Sequence[Index]) -> Scalar:
+    def placed(body: Body, index: Sequence[Index]) -> ScalarValue:
         at = {
             loop.position: position
             for loop, position in zip(map_.results, index, strict=True)
@@ -82,11 +82,11 @@ def _placed(element: Element, map_: AffineMap, written: Sequence[int]) -> Elemen
 
 
 def _evaluate(
-    op: nn.GenericOp, body: Body, loops: Sequence[Index], so_far: Sequence[Scalar]
-) -> list[Scalar]:
+    op: nn.GenericOp, body: Body, loops: Sequence[Index], so_far: Sequence[ScalarValue]
+) -> list[ScalarValue]:
     """Return the scalars that the body yields in one iteration."""
     block = op.body.block
-    values: dict[SSAValue, Scalar] = {}
+    values: dict[SSAValue, ScalarValue] = {}
     tables: dict[SSAValue, SSAValue] = {}
     for argument, map_, operand in zip(block.args, op.operand_maps, op.inputs, strict=False):
         if map_ is None:
@@ -113,7 +113,7 @@ def _evaluate(
 
 
 def _position(
-    op: nn.GenericOp, loops: Sequence[Index], values: Mapping[SSAValue, Scalar]
+    op: nn.GenericOp, loops: Sequence[Index], values: Mapping[SSAValue, ScalarValue]
 ) -> Callable[[SSAValue, int], Index]:
     """Return a function from an index to the nearest position in an axis of a table.
 
@@ -131,11 +131,11 @@ def _position(
     return position
 
 
-def _narrow(index: Scalar) -> Scalar:
+def _narrow(index: ScalarValue) -> ScalarValue:
     """Return the 32-bit number that was extended to an index, else the index."""
     owner = index.ssa.owner
     if isinstance(owner, arith.ExtSIOp) and owner.input.type == i32:
-        return Scalar(index.body, owner.input, i32)
+        return ScalarValue(index.body, owner.input, i32)
     return index
 
 
@@ -143,39 +143,39 @@ def _element_type(type: Attribute) -> Attribute:
     return i64 if isinstance(type, IndexType) else type
 
 
-def _unsigned(x: Scalar) -> Scalar:
+def _unsigned(x: ScalarValue) -> ScalarValue:
     """Return the same bits as an unsigned number; booleans have no sign."""
     if x.element_type == i1:
         return x
     width = cast("IntegerType", x.element_type).bitwidth
-    return Scalar(x.body, x.ssa, IntegerType(width, Signedness.UNSIGNED))
+    return ScalarValue(x.body, x.ssa, IntegerType(width, Signedness.UNSIGNED))
 
 
-def _signless(x: Scalar, to: Attribute) -> Scalar:
-    return Scalar(x.body, x.ssa, to)
+def _signless(x: ScalarValue, to: Attribute) -> ScalarValue:
+    return ScalarValue(x.body, x.ssa, to)
 
 
-def _floor_quotient(a: Scalar, b: Scalar) -> Scalar:
+def _floor_quotient(a: ScalarValue, b: ScalarValue) -> ScalarValue:
     quotient, rest = a / b, a.binary("rem", b)
     opposite = rest.compare("lt", 0).cast(i32).compare("ne", b.compare("lt", 0).cast(i32))
     return (rest.compare("ne", 0) & opposite).select(quotient - 1, quotient)
 
 
-def _extended(x: Scalar, to: Attribute) -> Scalar:
+def _extended(x: ScalarValue, to: Attribute) -> ScalarValue:
     # A boolean is an integer of one bit, its sign.
     return -x.cast(to) if x.element_type == i1 else x.cast(to)
 
 
-def _truncated(x: Scalar, to: Attribute) -> Scalar:
+def _truncated(x: ScalarValue, to: Attribute) -> ScalarValue:
     return x.binary("and", 1).cast(i1) if to == i1 else x.cast(to)
 
 
-_CASTS: dict[type[Operation], Callable[[Scalar, Attribute], Scalar]] = {
-    arith.ExtFOp: Scalar.cast,
-    arith.TruncFOp: Scalar.cast,
-    arith.SIToFPOp: Scalar.cast,
-    arith.FPToSIOp: Scalar.cast,
-    arith.IndexCastOp: Scalar.cast,
+_CASTS: dict[type[Operation], Callable[[ScalarValue, Attribute], ScalarValue]] = {
+    arith.ExtFOp: ScalarValue.cast,
+    arith.TruncFOp: ScalarValue.cast,
+    arith.SIToFPOp: ScalarValue.cast,
+    arith.FPToSIOp: ScalarValue.cast,
+    arith.IndexCastOp: ScalarValue.cast,
     arith.ExtSIOp: _extended,
     arith.TruncIOp: _truncated,
     arith.ExtUIOp: lambda x, to: _signless(_unsigned(x).cast(to), to),
@@ -185,7 +185,7 @@ _CASTS: dict[type[Operation], Callable[[Scalar, Attribute], Scalar]] = {
     ),
 }
 
-_DIVISIONS: dict[type[Operation], Callable[[Scalar, Scalar], Scalar]] = {
+_DIVISIONS: dict[type[Operation], Callable[[ScalarValue, ScalarValue], ScalarValue]] = {
     arith.DivSIOp: lambda a, b: a / b,
     arith.RemSIOp: lambda a, b: a.binary("rem", b),
     arith.FloorDivSIOp: _floor_quotient,
@@ -195,7 +195,7 @@ _DIVISIONS: dict[type[Operation], Callable[[Scalar, Scalar], Scalar]] = {
 """Integer divisions, which must not trap."""
 
 
-def _scalar(body: Body, op: Operation, x: Sequence[Scalar]) -> Scalar:
+def _scalar(body: Body, op: Operation, x: Sequence[ScalarValue]) -> ScalarValue:
     """Return the result of a scalar operation."""
     to = _element_type(op.results[0].type)
     if isinstance(op, arith.ConstantOp):
@@ -210,4 +210,4 @@ def _scalar(body: Body, op: Operation, x: Sequence[Scalar]) -> Scalar:
         properties=op.properties,
         result_types=[compute_type(to)],
     )
-    return Scalar(body, body.add(made).results[0], to)
+    return ScalarValue(body, body.add(made).results[0], to)

@@ -21,11 +21,11 @@ from ....errors import CloptError
 from ...locations import node_name
 from .body import Body, Index
 from .kernel import Accumulator, KernelBuilder
-from .scalar import Number, Scalar, extremes
+from .scalar import Number, ScalarValue, extremes
 from .shape import flatten, unflatten
 
 
-def _wrapped(value: Scalar, size: int) -> Scalar:
+def _wrapped(value: ScalarValue, size: int) -> ScalarValue:
     """Return an index as a 32-bit number from the front of an axis with `size` elements."""
     position = value.cast(i32)
     if nn.is_unsigned(value.element_type):
@@ -33,7 +33,7 @@ def _wrapped(value: Scalar, size: int) -> Scalar:
     return position.compare("lt", 0).select(position + size, position)
 
 
-def _gathered(body: Body, value: Scalar, size: int) -> Index:
+def _gathered(body: Body, value: ScalarValue, size: int) -> Index:
     """Return the position that an index of a gather reads."""
     return body.dynamic_index(_wrapped(value, size).max(0).min(size - 1), size)
 
@@ -51,7 +51,7 @@ def lower_gather(kernel: KernelBuilder, op: nn.GatherOp) -> None:
     axis, rank = op.axis.value.data, len(nn.shape_of(op.indices))
     size = nn.shape_of(op.x)[axis]
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         chosen = body.read(op.indices, index[axis : axis + rank])
         position = _gathered(body, chosen, size)
         return body.read(op.x, [*index[:axis], position, *index[axis + rank :]])
@@ -65,7 +65,7 @@ def lower_gather_elements(kernel: KernelBuilder, op: nn.GatherElementsOp) -> Non
     axis = op.axis.value.data
     size = nn.shape_of(op.x)[axis]
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         position = _gathered(body, body.read(op.indices, index), size)
         return body.read(op.x, [*index[:axis], position, *index[axis + 1 :]])
 
@@ -78,7 +78,7 @@ def lower_gather_nd(kernel: KernelBuilder, op: nn.GatherNDOp) -> None:
     x_shape, indices_shape = nn.shape_of(op.x), nn.shape_of(op.indices)
     batch, depth, rank = op.batch_dims.value.data, indices_shape[-1], len(indices_shape) - 1
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         vector = [
             _gathered(body, body.read(op.indices, [*index[:rank], entry]), x_shape[batch + i])
             for i, entry in _entries(depth)
@@ -97,7 +97,7 @@ class Combine:
     """A scatter's fold over updates, from a neutral value up to x's element."""
 
     start: Callable[[Attribute], Number]
-    combine: Callable[[Scalar, Scalar], Scalar]
+    combine: Callable[[ScalarValue, ScalarValue], ScalarValue]
 
 
 COMBINE: dict[ScatterReduction, Combine] = {
@@ -116,7 +116,7 @@ class Updates:
     """The extents of an update's number, which is a reduce index."""
     key_rank: int
     """Number of leading dimensions of the element's index that decide which updates hit it."""
-    meets: Callable[[Body, Sequence[Index], Sequence[Index]], Scalar]
+    meets: Callable[[Body, Sequence[Index], Sequence[Index]], ScalarValue]
     """Returns whether an update hits the element at an index."""
     at: Callable[[Sequence[Index], Sequence[Index]], Sequence[Index]]
     """Returns the index in the updates for an element's index and an update's number."""
@@ -141,8 +141,8 @@ def _replace(
     shape, extents = nn.shape_of(op.result), updates.extents
 
     def update(
-        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         number = body.index_scalar(flatten(reduced, extents), i32)
         return [updates.meets(body, index, reduced).select(number, so_far[0])]
 
@@ -150,10 +150,10 @@ def _replace(
         "last_update", shape[: updates.key_rank], extents, [Accumulator(i32, -1)], update
     )
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         number = last(body, index[: updates.key_rank])
 
-        def updated() -> Scalar:
+        def updated() -> ScalarValue:
             flat = body.dynamic_index(number, prod(extents))
             return body.read(op.updates, updates.at(index, unflatten(flat, extents)))
 
@@ -169,12 +169,12 @@ def _combine(
     shape, element_type = nn.shape_of(op.result), nn.tensor_type(op.result).element_type
 
     def update(
-        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         (total,) = so_far
         met = updates.meets(body, index[: updates.key_rank], reduced)
 
-        def combined() -> Scalar:
+        def combined() -> ScalarValue:
             return row.combine(total, body.read(op.updates, updates.at(index, reduced)))
 
         return [body.where(met, combined, lambda: total)]
@@ -195,10 +195,10 @@ def lower_scatter_elements(kernel: KernelBuilder, op: nn.ScatterElementsOp) -> N
     def at(index: Sequence[Index], reduced: Sequence[Index]) -> list[Index]:
         return [*index[:axis], *reduced, *index[axis + 1 :]]
 
-    def meets(body: Body, index: Sequence[Index], reduced: Sequence[Index]) -> Scalar:
+    def meets(body: Body, index: Sequence[Index], reduced: Sequence[Index]) -> ScalarValue:
         source = at(index, reduced)
 
-        def match() -> Scalar:
+        def match() -> ScalarValue:
             position = _wrapped(body.read(op.indices, source), x_shape[axis])
             return position.compare("eq", body.index_scalar(index[axis], i32))
 
@@ -216,7 +216,7 @@ def lower_scatter_nd(kernel: KernelBuilder, op: nn.ScatterNDOp) -> None:
     def at(index: Sequence[Index], reduced: Sequence[Index]) -> list[Index]:
         return [*reduced, *index[depth:]]
 
-    def meets(body: Body, index: Sequence[Index], reduced: Sequence[Index]) -> Scalar:
+    def meets(body: Body, index: Sequence[Index], reduced: Sequence[Index]) -> ScalarValue:
         met = body.constant(True, i1)
         for i, entry in _entries(depth):
             position = _wrapped(body.read(op.indices, [*reduced, entry]), x_shape[i])

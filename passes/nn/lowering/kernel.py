@@ -26,10 +26,10 @@ from ....dialects import nn, tir
 from ....dialects.walking import operations_in
 from .body import Body, Index
 from .memory import TensorBuffer, whole_blocks
-from .scalar import Number, Scalar, compute_type, constant_attr
+from .scalar import Number, ScalarValue, compute_type, constant_attr
 from .tails import Tails
 
-Element = Callable[[Body, Sequence[Index]], Scalar]
+Element = Callable[[Body, Sequence[Index]], ScalarValue]
 """Returns the value of a tensor's element at an index."""
 
 
@@ -148,7 +148,7 @@ class KernelBuilder:
         """Compute the elements of each piece in one iteration, since they share intermediates."""
         self._together = pieces
 
-    def element(self, body: Body, value: SSAValue, index: tuple[Index, ...]) -> Scalar:
+    def element(self, body: Body, value: SSAValue, index: tuple[Index, ...]) -> ScalarValue:
         """Return the element of `value` at `index`, computed at the insertion point of `body`."""
         return body.remember(("element", value, index), lambda: self._elements[value](body, index))
 
@@ -163,7 +163,7 @@ class KernelBuilder:
         reduce: Sequence[int],
         accumulators: Sequence[Accumulator],
         update: Callable[
-            [Body, Sequence[Index], Sequence[Index], Sequence[Scalar]], Sequence[Scalar]
+            [Body, Sequence[Index], Sequence[Index], Sequence[ScalarValue]], Sequence[ScalarValue]
         ],
         axes: Sequence[str] = (),
         extents: Sequence[int] = (),

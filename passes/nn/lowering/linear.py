@@ -9,7 +9,7 @@ from .body import Body, Index
 from .convolution import contracted
 from .elementwise import broadcast_index
 from .kernel import Accumulator, KernelBuilder, sum_type
-from .scalar import Scalar
+from .scalar import ScalarValue
 
 
 def lower_matmul(kernel: KernelBuilder, op: nn.MatmulOp) -> None:
@@ -20,8 +20,8 @@ def lower_matmul(kernel: KernelBuilder, op: nn.MatmulOp) -> None:
     element_type = nn.tensor_type(op.result).element_type
 
     def update(
-        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         *batch, m, n = index
         (k,) = reduce
         a_batch = broadcast_index(batch, a_shape[:-2])

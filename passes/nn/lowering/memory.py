@@ -11,7 +11,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from ....dialects.nn import LayoutAttr
 from ....dialects.tir.affine import bounds, linear
 from .body import Body, Index
-from .scalar import Scalar
+from .scalar import ScalarValue
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class TensorBuffer:
             return ()
         return [axis for axis, _ in self.layout.blocks]
 
-    def load(self, body: Body, index: Sequence[Index]) -> Scalar:
+    def load(self, body: Body, index: Sequence[Index]) -> ScalarValue:
         """Return the element at a logical index, or 0 if a tail leads out of the buffer."""
         inside = body.within_memory(index, self.extents)
         if inside is None:
@@ -42,10 +42,10 @@ class TensorBuffer:
         return body.where(inside, lambda: self._load(body, index), 0)
 
     def store(
-        self, body: Body, value: Scalar, index: Sequence[Index], is_zero: Callable[[int], bool]
+        self, body: Body, value: ScalarValue, index: Sequence[Index], is_zero: Callable[[int], bool]
     ) -> None:
         """Write an element, and zero in the tails unless the value already `is_zero` there."""
-        inside: Scalar | None = None
+        inside: ScalarValue | None = None
         for axis, (position, size) in enumerate(zip(index, self.shape, strict=True)):
             last = bounds(position, body.extents)[1]
             if self.extents[axis] == size or (last is not None and last < size) or is_zero(axis):
@@ -56,7 +56,7 @@ class TensorBuffer:
             value = inside.select(value, 0)
         body.store(value, self.buffer, self._physical(index))
 
-    def _load(self, body: Body, index: Sequence[Index]) -> Scalar:
+    def _load(self, body: Body, index: Sequence[Index]) -> ScalarValue:
         return body.load(self.buffer, self._physical(index), self.element_type)
 
     def _physical(self, index: Sequence[Index]) -> Sequence[Index]:

@@ -12,9 +12,9 @@ from .body import Body, Index
 from .elementwise import read_broadcast
 from .kernel import Accumulator, Element, KernelBuilder
 from .reduction import at_reduced, fold_axes, kept_extents
-from .scalar import Scalar
+from .scalar import ScalarValue
 
-_Read = Callable[[Body, Sequence[Index]], Scalar]
+_Read = Callable[[Body, Sequence[Index]], ScalarValue]
 
 
 def _moments(
@@ -44,10 +44,10 @@ def _moments(
         axes,
     )
 
-    def mean(body: Body, index: Sequence[Index]) -> Scalar:
+    def mean(body: Body, index: Sequence[Index]) -> ScalarValue:
         return total(body, index) * share
 
-    def add_square(body: Body, at: list[Index], so_far: Scalar) -> Scalar:
+    def add_square(body: Body, at: list[Index], so_far: ScalarValue) -> ScalarValue:
         centered = read(body, at) - mean(body, at)
         return so_far + centered * centered
 
@@ -57,7 +57,7 @@ def _moments(
     return mean, lambda body, index: squares(body, index) * share
 
 
-def _inverse_root(x: Scalar, epsilon: float) -> Scalar:
+def _inverse_root(x: ScalarValue, epsilon: float) -> ScalarValue:
     # OpenCL allows rsqrt an error of 2 ulp; most devices divide and take roots more accurately.
     return x.lift(1.0).ratio((x + epsilon).root())
 
@@ -66,7 +66,7 @@ def lower_batch_norm(kernel: KernelBuilder, op: nn.BatchNormOp) -> None:
     """Define `(x - mean[c]) * (scale[c] / sqrt(var[c] + epsilon)) + bias[c]`."""
     epsilon = op.epsilon.value.data
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         scale, bias, mean, var = (
             body.read(value, [index[1]]) for value in (op.scale, op.bias, op.mean, op.var)
         )
@@ -90,7 +90,7 @@ def lower_layer_norm(kernel: KernelBuilder, op: nn.LayerNormOp) -> None:
         kept_extents(kernel, op.x, axes),
     )
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         centered = body.read(op.x, index) - mean(body, index)
         normal = centered * _inverse_root(variance(body, index), epsilon)
         return _scale_and_shift(body, normal, index, op.scale, op.bias)
@@ -99,8 +99,8 @@ def lower_layer_norm(kernel: KernelBuilder, op: nn.LayerNormOp) -> None:
 
 
 def _scale_and_shift(
-    body: Body, x: Scalar, index: Sequence[Index], scale: SSAValue, bias: SSAValue | None
-) -> Scalar:
+    body: Body, x: ScalarValue, index: Sequence[Index], scale: SSAValue, bias: SSAValue | None
+) -> ScalarValue:
     scaled = x * read_broadcast(body, scale, index)
     return scaled if bias is None else scaled + read_broadcast(body, bias, index)
 
@@ -111,7 +111,7 @@ def lower_rms_norm(kernel: KernelBuilder, op: nn.RmsNormOp) -> None:
     axes = range(op.axis.value.data, len(x_shape))
     share = 1 / max(prod(x_shape[i] for i in axes), 1)
 
-    def add_square(body: Body, at: list[Index], so_far: Scalar) -> Scalar:
+    def add_square(body: Body, at: list[Index], so_far: ScalarValue) -> ScalarValue:
         x = body.read(op.x, at)
         return so_far + x * x
 
@@ -121,7 +121,7 @@ def lower_rms_norm(kernel: KernelBuilder, op: nn.RmsNormOp) -> None:
         fold_axes(kernel, "squares", x_shape, axes, accumulator, add_square, extents), axes
     )
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         factor = _inverse_root(squares(body, index) * share, epsilon)
         return _scale_and_shift(body, body.read(op.x, index) * factor, index, op.scale, None)
 
@@ -138,14 +138,14 @@ def lower_group_norm(kernel: KernelBuilder, op: nn.GroupNormOp) -> None:
     members = channels // groups
     grouped = [batch, groups, members, *spatial]
 
-    def read(body: Body, at: Sequence[Index]) -> Scalar:
+    def read(body: Body, at: Sequence[Index]) -> ScalarValue:
         n, group, member, *position = at
         return body.read(op.x, [n, group * members + member, *position])
 
     accumulator = Accumulator(nn.tensor_type(op.x).element_type, 0)
     mean, variance = _moments(kernel, read, grouped, range(2, len(grouped)), accumulator, grouped)
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         n, c, *position = index
         at = [n, c // members, c % members, *position]
         factor = _inverse_root(variance(body, at), epsilon)
@@ -176,7 +176,7 @@ def lower_softmax(kernel: KernelBuilder, op: nn.SoftmaxOp) -> None:
         axes,
     )
 
-    def shifted(body: Body, index: Sequence[Index]) -> Scalar:
+    def shifted(body: Body, index: Sequence[Index]) -> ScalarValue:
         return body.read(op.x, index) - largest(body, index)
 
     total = at_reduced(
@@ -192,7 +192,7 @@ def lower_softmax(kernel: KernelBuilder, op: nn.SoftmaxOp) -> None:
         axes,
     )
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         if op.log is not None:
             return shifted(body, index) - total(body, index).call("log")
         return shifted(body, index).call("exp").ratio(total(body, index))

@@ -14,7 +14,7 @@ from .body import Body, Index
 from .convolution import SPATIAL_AXES
 from .kernel import Accumulator, Element, KernelBuilder
 from .reduction import exceeds
-from .scalar import Scalar, extremes
+from .scalar import ScalarValue, extremes
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,7 @@ class PoolWindow:
         starts = self.starts(position)
         return [start + k * d for start, k, d in zip(starts, offset, self.dilations, strict=True)]
 
-    def count(self, body: Body, position: Sequence[Index], padding: bool) -> int | Scalar:
+    def count(self, body: Body, position: Sequence[Index], padding: bool) -> int | ScalarValue:
         """Return the number of taps inside the input, or with `padding` inside the padded input."""
         rank = len(self.kernel)
         fixed, counted = 1, None
@@ -59,7 +59,9 @@ class PoolWindow:
             return fixed
         return counted if fixed == 1 else counted * fixed
 
-    def _count_one(self, body: Body, i: int, start: Index, low: int, high: int) -> int | Scalar:
+    def _count_one(
+        self, body: Body, i: int, start: Index, low: int, high: int
+    ) -> int | ScalarValue:
         """Return the number of k < kernel[i] with low <= start + k * dilation < high."""
         dilation, size = self.dilations[i], self.kernel[i]
         first = body.simplify((-start + low).ceil_div(dilation))
@@ -99,15 +101,15 @@ def _fold(
     op: nn.PoolOp,
     window: PoolWindow,
     start: float,
-    combine: Callable[[Scalar, Scalar], Scalar],
+    combine: Callable[[ScalarValue, ScalarValue], ScalarValue],
 ) -> Element:
     """Combine the taps inside the input, starting from the neutral `start`."""
     x_shape = nn.shape_of(op.x)
     element_type = nn.tensor_type(op.x).element_type
 
     def update(
-        body: Body, index: Sequence[Index], reduce: Sequence[Index], so_far: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduce: Sequence[Index], so_far: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         n, c, *position = index
         x = body.read_or(op.x, [n, c, *window.taps(position, reduce)], x_shape, start)
         return [combine(so_far[0], x)]
@@ -133,7 +135,7 @@ def _average(kernel: KernelBuilder, op: nn.PoolOp, window: PoolWindow) -> Elemen
     total = _fold(kernel, op, window, 0, lambda so_far, x: so_far + x)
     padding = op.count_include_pad is not None
 
-    def mean(body: Body, index: Sequence[Index]) -> Scalar:
+    def mean(body: Body, index: Sequence[Index]) -> ScalarValue:
         value = total(body, index)
         count = window.count(body, index[2:], padding)
         return value / (count if isinstance(count, int) else count.cast(value.element_type))
@@ -147,7 +149,7 @@ def _lp(kernel: KernelBuilder, op: nn.PoolOp, window: PoolWindow) -> Element:
     return lambda body, index: _root(total(body, index), p)
 
 
-def _power(x: Scalar, p: int) -> Scalar:
+def _power(x: ScalarValue, p: int) -> ScalarValue:
     match p:
         case 1:
             return x.call("abs")
@@ -157,7 +159,7 @@ def _power(x: Scalar, p: int) -> Scalar:
             return x.call("abs").binary("pow", p)
 
 
-def _root(x: Scalar, p: int) -> Scalar:
+def _root(x: ScalarValue, p: int) -> ScalarValue:
     match p:
         case 1:
             return x
@@ -186,8 +188,8 @@ def lower_max_pool_indices(kernel: KernelBuilder, op: nn.MaxPoolIndicesOp) -> No
         strides = [prod(spatial[i + 1 :]) for i in range(len(spatial))]
 
     def update(
-        body: Body, index: Sequence[Index], reduce: Sequence[Index], so_far: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduce: Sequence[Index], so_far: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         n, c, *position = index
         best, where = so_far
         taps = window.taps(position, reduce)

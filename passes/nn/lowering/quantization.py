@@ -14,19 +14,19 @@ from ..rewriting import splat_of
 from .body import Body, Index
 from .elementwise import read_broadcast
 from .kernel import KernelBuilder
-from .scalar import Scalar, extremes
+from .scalar import ScalarValue, extremes
 
 _ROUNDS = 1.5 * 2**23
 """A float whose neighbours are 1 apart, as are those of its sums with less than 2**22."""
 
 
-def _round_half_up(x: Scalar) -> Scalar:
+def _round_half_up(x: ScalarValue) -> ScalarValue:
     # floor(x + 0.5) would round the sum, and map the largest float below 0.5 to 1.
     below = x.call("floor")
     return (x - below).compare("ge", 0.5).select(below + 1.0, below)
 
 
-ROUNDING: dict[Rounding, Callable[[Scalar], Scalar]] = {
+ROUNDING: dict[Rounding, Callable[[ScalarValue], ScalarValue]] = {
     Rounding.HALF_EVEN: lambda x: x.call("round"),
     Rounding.HALF_UP: _round_half_up,
 }
@@ -37,7 +37,7 @@ def _wide(element_type: Attribute) -> Attribute:
     return f64 if element_type == f64 else f32
 
 
-def _quotient(body: Body, x: Scalar, scale: SSAValue, index: Sequence[Index]) -> Scalar:
+def _quotient(body: Body, x: ScalarValue, scale: SSAValue, index: Sequence[Index]) -> ScalarValue:
     """Return x / scale; for a power of two as a product, which is exact and avoids a division."""
     splat = splat_of(scale)
     if splat == 1:
@@ -53,7 +53,7 @@ def _is_narrow(op: nn.QuantizeOp) -> bool:
     return op.rounding.data is Rounding.HALF_EVEN and size <= 2
 
 
-def _narrow(x: Scalar, zero: int, to: Attribute) -> Scalar:
+def _narrow(x: ScalarValue, zero: int, to: Attribute) -> ScalarValue:
     """Return x, rounded to even and moved by a zero point, as an integer of 8 or 16 bits.
 
     A sum with 1.5 * 2^23 has no fraction bits, so the addition rounds, and its lower bits are the
@@ -71,7 +71,7 @@ def lower_quantize(kernel: KernelBuilder, op: nn.QuantizeOp) -> None:
     low, high = extremes(to)
     shape = nn.shape_of(op.result)
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         x = body.read(op.x, index)
         quotient = _quotient(body, x.cast(_wide(x.element_type)), op.scale, index)
         zero = splat_of(op.zero_point)
@@ -92,7 +92,7 @@ def lower_dequantize(kernel: KernelBuilder, op: nn.DequantizeOp) -> None:
     """Define `(q[i] - zero_point[i]) * scale[i]`, with broadcast parameters."""
     to = nn.tensor_type(op.result).element_type
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         number = body.read(op.q, index).cast(i32)
         if splat_of(op.zero_point) != 0:
             number = number - read_broadcast(body, op.zero_point, index).cast(i32)

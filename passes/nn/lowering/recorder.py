@@ -18,7 +18,7 @@ from . import lowering_of
 from .body import Body, Index
 from .kernel import Accumulator, Element, KernelBuilder, TensorPiece
 from .reads import OperandRead
-from .scalar import Number, Scalar
+from .scalar import Number, ScalarValue
 
 
 def record(op: Operation) -> list[OperandRead]:
@@ -55,10 +55,12 @@ class _Body(Body):
 
     omits_sums = False
 
-    def combined(self, kind: type[IRDLOperation], a: Scalar, b: Scalar | Number) -> Scalar:
+    def combined(
+        self, kind: type[IRDLOperation], a: ScalarValue, b: ScalarValue | Number
+    ) -> ScalarValue:
         return a if self.omits_sums and a.is_float else super().combined(kind, a, b)
 
-    def within_memory(self, index: Sequence[Index], extents: Sequence[int]) -> Scalar | None:
+    def within_memory(self, index: Sequence[Index], extents: Sequence[int]) -> ScalarValue | None:
         return None
 
 
@@ -78,7 +80,7 @@ class _Recorder(KernelBuilder):
     def _noting(self, operand: int, load: Element) -> Element:
         """Return an element that records its loads of an operand."""
 
-        def element(body: Body, index: Sequence[Index]) -> Scalar:
+        def element(body: Body, index: Sequence[Index]) -> ScalarValue:
             self._noted.append((self._scopes[body], operand, index, body.is_conditional))
             return load(body, index)
 
@@ -91,7 +93,7 @@ class _Recorder(KernelBuilder):
         reduce: Sequence[int],
         accumulators: Sequence[Accumulator],
         update: Callable[
-            [Body, Sequence[Index], Sequence[Index], Sequence[Scalar]], Sequence[Scalar]
+            [Body, Sequence[Index], Sequence[Index], Sequence[ScalarValue]], Sequence[ScalarValue]
         ],
         axes: Sequence[str] = (),
         extents: Sequence[int] = (),
@@ -119,7 +121,7 @@ class _Recorder(KernelBuilder):
     def _using(self, stage: _Scope, load: Element, first: int = 0) -> Element:
         """Return the loads of a stage's results; indices from `first` on are its variables."""
 
-        def element(body: Body, index: Sequence[Index]) -> Scalar:
+        def element(body: Body, index: Sequence[Index]) -> ScalarValue:
             stage.users.append((self._scopes[body], index[first:]))
             return load(body, index)
 

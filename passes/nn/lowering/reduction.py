@@ -16,7 +16,7 @@ from ....errors import CloptError
 from ...locations import node_name
 from .body import Body, Index
 from .kernel import Accumulator, Element, KernelBuilder
-from .scalar import Number, Scalar, extremes
+from .scalar import Number, ScalarValue, extremes
 
 ZERO = AffineExpr.constant(0)
 
@@ -26,9 +26,9 @@ class Reducer:
     """A reduction: `finish(combine(… combine(start, map(x)) …), number of elements)`."""
 
     start: Callable[[Attribute], Number]
-    combine: Callable[[Scalar, Scalar], Scalar]
-    map: Callable[[Scalar], Scalar] = lambda x: x
-    finish: Callable[[Scalar, int], Scalar] = lambda x, count: x
+    combine: Callable[[ScalarValue, ScalarValue], ScalarValue]
+    map: Callable[[ScalarValue], ScalarValue] = lambda x: x
+    finish: Callable[[ScalarValue, int], ScalarValue] = lambda x, count: x
     real: bool = False
     """Whether integers are reduced as floating-point numbers and the result truncated."""
     wide: bool = False
@@ -37,15 +37,15 @@ class Reducer:
     """Whether zeros change nothing, so that the loop may run over the tail of a packed axis."""
 
 
-def _add(a: Scalar, b: Scalar) -> Scalar:
+def _add(a: ScalarValue, b: ScalarValue) -> ScalarValue:
     return a + b
 
 
-def _square(x: Scalar) -> Scalar:
+def _square(x: ScalarValue) -> ScalarValue:
     return x * x
 
 
-def _magnitude(x: Scalar) -> Scalar:
+def _magnitude(x: ScalarValue) -> ScalarValue:
     if x.is_float:
         return x.call("abs")
     return x if nn.is_unsigned(x.element_type) else x.max(-x)
@@ -88,7 +88,7 @@ def fold_axes(
     x_shape: Sequence[int],
     axes: Sequence[int],
     accumulator: Accumulator,
-    update: Callable[[Body, list[Index], Scalar], Scalar],
+    update: Callable[[Body, list[Index], ScalarValue], ScalarValue],
     extents: Sequence[int] = (),
 ) -> Element:
     """Emit a stage that folds `update(body, index into x, so far)` over axes; return its element.
@@ -100,8 +100,8 @@ def fold_axes(
     reduce = [x_shape[i] for i in axes]
 
     def step(
-        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         at = list(index)
         for axis, position in zip(axes, reduced, strict=True):
             at[axis] = position
@@ -133,7 +133,7 @@ def _define(
 ) -> None:
     """Define a reduction's result by an element whose reduced axes have extent 1."""
 
-    def squeezed(body: Body, index: Sequence[Index]) -> Scalar:
+    def squeezed(body: Body, index: Sequence[Index]) -> ScalarValue:
         rest = iter(index)
         rank = len(index) + len(axes)
         return element(body, [ZERO if i in axes else next(rest) for i in range(rank)])
@@ -149,7 +149,7 @@ def lower_reduce(kernel: KernelBuilder, op: nn.ReduceOp) -> None:
     else:
         element = _fold(kernel, op, axes, FOLDS[op.kind.data])
 
-    def typed(body: Body, index: Sequence[Index]) -> Scalar:
+    def typed(body: Body, index: Sequence[Index]) -> ScalarValue:
         return element(body, index).cast(element_type)
 
     _define(kernel, op.result, axes, op.keepdims is not None, typed)
@@ -196,7 +196,7 @@ def _log_sum_exp(kernel: KernelBuilder, op: nn.ReduceOp, axes: Sequence[int]) ->
         extents,
     )
 
-    def shift(body: Body, index: Sequence[Index]) -> Scalar:
+    def shift(body: Body, index: Sequence[Index]) -> ScalarValue:
         # With an infinite m, x - m would be inf - inf, which is NaN.
         value = largest(body, index)
         return value.call("abs").compare("eq", inf).select(body.constant(0, type_), value)
@@ -216,7 +216,7 @@ def _log_sum_exp(kernel: KernelBuilder, op: nn.ReduceOp, axes: Sequence[int]) ->
     return lambda body, index: total(body, index).call("log") + shift(body, index)
 
 
-def exceeds(x: Scalar, best: Scalar, name: str = "gt") -> Scalar:
+def exceeds(x: ScalarValue, best: ScalarValue, name: str = "gt") -> ScalarValue:
     """Return whether x is greater than `best` (`lt`: less); NaN is beyond all numbers."""
     better = x.compare(name, best)
     if not x.is_float:
@@ -238,8 +238,8 @@ def lower_arg_reduce(kernel: KernelBuilder, op: nn.ArgReduceOp) -> None:
     name, start = ("gt", least) if largest else ("lt", greatest)
 
     def update(
-        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         best, where = so_far
         (position,) = reduced
         x = body.read(op.x, [*index[:axis], position, *index[axis + 1 :]])
@@ -268,8 +268,8 @@ def lower_cumsum(kernel: KernelBuilder, op: nn.CumsumOp) -> None:
     nearest = 0 if op.exclusive is None else 1
 
     def update(
-        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         (step,) = reduced
         # From the far end towards i, the order of additions in a running sum.
         position = step if op.reverse is None else -step + (size - 1)
@@ -294,12 +294,12 @@ def lower_top_k(kernel: KernelBuilder, op: nn.TopKOp) -> None:
     def replaced(index: Sequence[Index], position: Index) -> list[Index]:
         return [*index[:axis], position, *index[axis + 1 :]]
 
-    def precedes(a: Scalar, b: Scalar) -> Scalar:
+    def precedes(a: ScalarValue, b: ScalarValue) -> ScalarValue:
         return exceeds(a, b) if op.largest is not None else exceeds(b, a)
 
     def count(
-        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         (j,) = reduced
         x, other = body.read(op.x, index), body.read(op.x, replaced(index, j))
         earlier = body.compare_index(index[axis] - j, "sgt", 0)
@@ -309,8 +309,8 @@ def lower_top_k(kernel: KernelBuilder, op: nn.TopKOp) -> None:
     ranks = kernel.reduction("rank", x_shape, [size], [Accumulator(i32, 0)], count)
 
     def find(
-        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduced: Sequence[Index], so_far: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         (j,) = reduced
         rank = ranks[0](body, replaced(index, j))
         matches = rank.compare("eq", body.index_scalar(index[axis], i32))

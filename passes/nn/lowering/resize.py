@@ -22,9 +22,9 @@ from ....errors import CloptError
 from ...locations import node_name
 from .body import Body, Index
 from .kernel import KernelBuilder
-from .scalar import Scalar
+from .scalar import ScalarValue
 
-Weight = Scalar | float
+Weight = ScalarValue | float
 """An interpolation weight: a Python number if it is the same for all elements."""
 
 Tap = tuple[Index, Weight]
@@ -111,7 +111,7 @@ class Coordinate:
             return low / self.c
         number = body.index_scalar(rest, i32).cast(f32 if element_type == f16 else element_type)
         # Halves are computed in float, so the weight is not rounded to half either.
-        return Scalar(body, number.ssa, element_type) * (1 / self.c)
+        return ScalarValue(body, number.ssa, element_type) * (1 / self.c)
 
 
 _ROUND: dict[NearestMode, Callable[[Fraction], int]] = {
@@ -169,8 +169,8 @@ def lower_resize(kernel: KernelBuilder, op: nn.ResizeOp) -> None:
         )
     coordinates = [_coordinate(op, axis) for axis in range(len(nn.shape_of(op.x)))]
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
-        def resampled() -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
+        def resampled() -> ScalarValue:
             taps = [
                 _taps(op, body, at, i, size)
                 for at, i, size in zip(coordinates, index, nn.shape_of(op.x), strict=True)
@@ -256,7 +256,7 @@ def _exclude_outside(
         if inside is None:
             kept.append(weight)
             continue
-        scalar = weight if isinstance(weight, Scalar) else body.constant(weight, element_type)
+        scalar = weight if isinstance(weight, ScalarValue) else body.constant(weight, element_type)
         kept.append(inside.select(scalar, 0.0))
     total = kept[0]
     for weight in kept[1:]:
@@ -266,11 +266,11 @@ def _exclude_outside(
 
 def _interpolate(
     op: nn.ResizeOp, body: Body, taps: Sequence[Sequence[Tap]], at: list[Index]
-) -> Scalar:
+) -> ScalarValue:
     """Return the weighted sum over the taps of all dimensions, innermost first."""
     if not taps:
         return body.read(op.x, at)
-    total: Scalar | None = None
+    total: ScalarValue | None = None
     for position, weight in taps[0]:
         value = _interpolate(op, body, taps[1:], [*at, position])
         term = value if weight == 1.0 else value * weight
@@ -279,11 +279,11 @@ def _interpolate(
     return total
 
 
-def _inside(op: nn.ResizeOp, body: Body, index: Sequence[Index]) -> Scalar | None:
+def _inside(op: nn.ResizeOp, body: Body, index: Sequence[Index]) -> ScalarValue | None:
     """Return whether a cropping resize stays within the input; None if it always does."""
     if op.coordinate_mode.data is not CoordinateMode.TF_CROP_AND_RESIZE:
         return None
-    condition: Scalar | None = None
+    condition: ScalarValue | None = None
     for axis, (i, size) in enumerate(zip(index, nn.shape_of(op.x), strict=True)):
         slope, offset = _crop_and_resize(_stretch(op, axis, True))
         resized = nn.shape_of(op.result)[axis]

@@ -93,7 +93,7 @@ def _width(type_: Attribute) -> int:
 
 
 @dataclass(frozen=True)
-class Scalar:
+class ScalarValue:
     """A value in a block body, with the nn element type that it represents.
 
     Operators accept another scalar of the same element type or a Python number.
@@ -114,22 +114,26 @@ class Scalar:
             return 0
         return 2 if nn.is_unsigned(self.element_type) or self.element_type == i1 else 1
 
-    def lift(self, other: Scalar | Number) -> Scalar:
+    def lift(self, other: ScalarValue | Number) -> ScalarValue:
         """Return `other` as a scalar of this type."""
-        return other if isinstance(other, Scalar) else self.body.constant(other, self.element_type)
+        return (
+            other
+            if isinstance(other, ScalarValue)
+            else self.body.constant(other, self.element_type)
+        )
 
-    def ratio(self, other: Scalar | Number) -> Scalar:
+    def ratio(self, other: ScalarValue | Number) -> ScalarValue:
         """Return the quotient of floats with the device's own rounding; `/` rounds correctly.
 
         Use it in smooth functions, where an error in the last bit stays one.
         """
         return self._new(arith.DivfOp(self.ssa, self.lift(other).ssa, _ALLOW_RECIPROCAL))
 
-    def root(self) -> Scalar:
+    def root(self) -> ScalarValue:
         """Return the square root with the device's rounding; `call("sqrt")` rounds correctly."""
         return self._new(math.SqrtOp(self.ssa, _APPROXIMATE))
 
-    def binary(self, name: str, other: Scalar | Number) -> Scalar:
+    def binary(self, name: str, other: ScalarValue | Number) -> ScalarValue:
         """Return add, sub, mul, div, rem, max, min, and, or, xor, shl, shr, pow or copysign.
 
         Integer division truncates toward zero and never traps: division by 0 gives 0, as in numpy,
@@ -139,7 +143,7 @@ class Scalar:
             return self._divided(name, self.lift(other))
         return self._plain(name, other)
 
-    def _divided(self, name: str, divisor: Scalar) -> Scalar:
+    def _divided(self, name: str, divisor: ScalarValue) -> ScalarValue:
         """Return an integer quotient or remainder.
 
         Processors trap on a division by 0, and of the least number by -1. Both divisors are
@@ -158,96 +162,96 @@ class Scalar:
             result = divisor.compare("eq", -1).select(-self, result)
         return is_zero.select(self.lift(0), result)
 
-    def _plain(self, name: str, other: Scalar | Number) -> Scalar:
+    def _plain(self, name: str, other: ScalarValue | Number) -> ScalarValue:
         make = _BINARY[name][self._class()]
         if make is None:
             raise ValueError(f"{name} is not defined for {self.element_type}")
         return self.body.combined(make, self, other)
 
-    def compare(self, name: str, other: Scalar | Number) -> Scalar:
+    def compare(self, name: str, other: ScalarValue | Number) -> ScalarValue:
         """Return eq, ne, lt, le, gt or ge as a boolean."""
         predicate = _COMPARE[name][self._class()]
         make = arith.CmpfOp if self.is_float else arith.CmpiOp
         return self._new(make(self.ssa, self.lift(other).ssa, predicate), i1)
 
-    def call(self, name: str) -> Scalar:
+    def call(self, name: str) -> ScalarValue:
         """Return an elementary function of a float, by its usual name."""
         return self._new(_FLOAT_FUNCTIONS[name](self.ssa))
 
-    def builtin(self, name: str, *others: Scalar | Number) -> Scalar:
+    def builtin(self, name: str, *others: ScalarValue | Number) -> ScalarValue:
         """Return an OpenCL builtin whose arguments and result have this type."""
         args = [self.ssa, *(self.lift(other).ssa for other in others)]
         return self._new(tir.CallOp(name, args, self.ssa.type))
 
-    def select(self, if_true: Scalar, if_false: Scalar | Number) -> Scalar:
+    def select(self, if_true: ScalarValue, if_false: ScalarValue | Number) -> ScalarValue:
         """Return `if_true` if this boolean holds, else `if_false`; both are computed."""
         op = arith.SelectOp(self.ssa, if_true.ssa, if_true.lift(if_false).ssa)
         return if_true._new(op)
 
-    def __add__(self, other: Scalar | Number) -> Scalar:
+    def __add__(self, other: ScalarValue | Number) -> ScalarValue:
         return self.binary("add", other)
 
-    def __radd__(self, other: Number) -> Scalar:
+    def __radd__(self, other: Number) -> ScalarValue:
         return self.lift(other) + self
 
-    def __sub__(self, other: Scalar | Number) -> Scalar:
+    def __sub__(self, other: ScalarValue | Number) -> ScalarValue:
         return self.binary("sub", other)
 
-    def __rsub__(self, other: Number) -> Scalar:
+    def __rsub__(self, other: Number) -> ScalarValue:
         return self.lift(other) - self
 
-    def __mul__(self, other: Scalar | Number) -> Scalar:
+    def __mul__(self, other: ScalarValue | Number) -> ScalarValue:
         return self.binary("mul", other)
 
-    def __rmul__(self, other: Number) -> Scalar:
+    def __rmul__(self, other: Number) -> ScalarValue:
         return self.lift(other) * self
 
-    def __truediv__(self, other: Scalar | Number) -> Scalar:
+    def __truediv__(self, other: ScalarValue | Number) -> ScalarValue:
         return self.binary("div", other)
 
-    def __rtruediv__(self, other: Number) -> Scalar:
+    def __rtruediv__(self, other: Number) -> ScalarValue:
         return self.lift(other) / self
 
-    def __neg__(self) -> Scalar:
+    def __neg__(self) -> ScalarValue:
         return self.call("neg") if self.is_float else self.lift(0) - self
 
-    def __and__(self, other: Scalar) -> Scalar:
+    def __and__(self, other: ScalarValue) -> ScalarValue:
         return self.binary("and", other)
 
-    def __or__(self, other: Scalar) -> Scalar:
+    def __or__(self, other: ScalarValue) -> ScalarValue:
         return self.binary("or", other)
 
-    def __invert__(self) -> Scalar:
+    def __invert__(self) -> ScalarValue:
         return self.binary("xor", True if self.element_type == i1 else -1)
 
-    def max(self, other: Scalar | Number) -> Scalar:
+    def max(self, other: ScalarValue | Number) -> ScalarValue:
         """Return the greater one; NaN propagates."""
-        if self.is_float and not isinstance(other, Scalar):
+        if self.is_float and not isinstance(other, ScalarValue):
             # A constant is not NaN: one comparison suffices and compiles to one instruction.
             return self.compare("lt", other).select(self.lift(other), self)
         return self.binary("max", other)
 
-    def max_of_numbers(self, other: Scalar) -> Scalar:
+    def max_of_numbers(self, other: ScalarValue) -> ScalarValue:
         """Return the greater of two floats; if one is NaN, either of them."""
         return self._new(arith.MaximumfOp(self.ssa, other.ssa, _LOSE_NAN))
 
-    def min(self, other: Scalar | Number) -> Scalar:
+    def min(self, other: ScalarValue | Number) -> ScalarValue:
         """Return the lesser one; NaN propagates."""
-        if self.is_float and not isinstance(other, Scalar):
+        if self.is_float and not isinstance(other, ScalarValue):
             return self.compare("gt", other).select(self.lift(other), self)
         return self.binary("min", other)
 
-    def cast(self, element_type: Attribute) -> Scalar:
+    def cast(self, element_type: Attribute) -> ScalarValue:
         """Return this value in another element type, by the rules of `nn.cast`."""
         return cast_scalar(self, element_type)
 
-    def bits(self) -> Scalar:
+    def bits(self) -> ScalarValue:
         """Return the bits of an f32 as an i32."""
         return self._new(arith.BitcastOp(self.ssa, i32), i32)
 
-    def _new(self, op: Operation, element_type: Attribute | None = None) -> Scalar:
+    def _new(self, op: Operation, element_type: Attribute | None = None) -> ScalarValue:
         self.body.add(op)
-        return Scalar(self.body, op.results[0], element_type or self.element_type)
+        return ScalarValue(self.body, op.results[0], element_type or self.element_type)
 
 
 def constant_attr(
@@ -272,7 +276,7 @@ def extremes(element_type: Attribute) -> tuple[Number, Number]:
     return -(2 ** (width - 1)), 2 ** (width - 1) - 1
 
 
-def cast_scalar(x: Scalar, to: Attribute) -> Scalar:
+def cast_scalar(x: ScalarValue, to: Attribute) -> ScalarValue:
     """Convert like `nn.cast`: float to integer truncates, to bool means `!= 0`, to half rounds."""
     source, target = x.ssa.type, compute_type(to)
     if to == x.element_type:
@@ -292,7 +296,7 @@ def cast_scalar(x: Scalar, to: Attribute) -> Scalar:
         wide = _apply(x, make(x.ssa, cast("AnyFloat", target)), f32 if to == f16 else to)
         return _round_to_half(wide) if to == f16 else wide
     if _width(source) == _width(target):
-        return Scalar(x.body, x.ssa, to)
+        return ScalarValue(x.body, x.ssa, to)
     integer = cast("IntegerType", target)
     if _width(source) > _width(target):
         return _apply(x, arith.TruncIOp(x.ssa, integer), to)
@@ -300,19 +304,19 @@ def cast_scalar(x: Scalar, to: Attribute) -> Scalar:
     return _apply(x, extend(x.ssa, integer), to)
 
 
-def _apply(x: Scalar, op: Operation, element_type: Attribute) -> Scalar:
+def _apply(x: ScalarValue, op: Operation, element_type: Attribute) -> ScalarValue:
     x.body.add(op)
-    return Scalar(x.body, op.results[0], element_type)
+    return ScalarValue(x.body, op.results[0], element_type)
 
 
-def _convert_float(x: Scalar, to: Attribute) -> Scalar:
+def _convert_float(x: ScalarValue, to: Attribute) -> ScalarValue:
     source, target = cast("AnyFloat", x.ssa.type), cast("AnyFloat", compute_type(to))
     if source == target:
-        return Scalar(x.body, x.ssa, to)
+        return ScalarValue(x.body, x.ssa, to)
     make = arith.ExtFOp if source.bitwidth < target.bitwidth else arith.TruncFOp
     return _apply(x, make(x.ssa, target), to)
 
 
-def _round_to_half(x: Scalar) -> Scalar:
+def _round_to_half(x: ScalarValue) -> ScalarValue:
     half = _apply(x, arith.TruncFOp(x.ssa, f16), f16)
     return _apply(half, arith.ExtFOp(half.ssa, f32), f16)

@@ -14,7 +14,7 @@ from ....dialects.nn import BlockOrder, PadMode
 from .body import Body, Index
 from .elementwise import broadcast_index
 from .kernel import Element, KernelBuilder, OutputPlacement, Place, TensorPiece
-from .scalar import Number, Scalar
+from .scalar import Number, ScalarValue
 
 ZERO = AffineExpr.constant(0)
 
@@ -91,7 +91,7 @@ def lower_concat(kernel: KernelBuilder, op: nn.ConcatOp) -> None:
             pieces.append((value, start, end))
         start = end
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         # Even a result without elements gets code that reads one; it never runs.
         return _read_piece(body, pieces or [(op.inputs[0], 0, 0)], index, axis)
 
@@ -118,7 +118,7 @@ def _reader(value: SSAValue) -> Element:
 
 def _read_piece(
     body: Body, pieces: Sequence[tuple[SSAValue, int, int]], index: Sequence[Index], axis: int
-) -> Scalar:
+) -> ScalarValue:
     """Return the element of the first piece that ends after the position.
 
     Pieces that the position's bounds exclude need no comparison.
@@ -127,7 +127,7 @@ def _read_piece(
     position = index[axis]
     low, high = body.bounds(position)
 
-    def read() -> Scalar:
+    def read() -> ScalarValue:
         return body.read(value, [*index[:axis], position - start, *index[axis + 1 :]])
 
     if not rest or (high is not None and high < end):
@@ -154,7 +154,7 @@ def lower_pad(kernel: KernelBuilder, op: nn.PadOp) -> None:
     x_shape, low = nn.shape_of(op.x), nn.ints(op.low)
     value = 0 if op.value is None else nn.number(op.value)
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         if op.mode.data is PadMode.CONSTANT:
             shifted = [i - before for i, before in zip(index, low, strict=True)]
             return body.read_or(op.x, shifted, x_shape, value)

@@ -12,16 +12,16 @@ from ....dialects.nn.winograd import KERNEL, TRANSFORMS, Matrix, tile_counts
 from .body import Body, Index
 from .convolution import add_bias, contracted
 from .kernel import Accumulator, Element, JointElements, KernelBuilder, sum_type
-from .scalar import Scalar
+from .scalar import ScalarValue
 
-Cell = Callable[[int, int], Scalar]
+Cell = Callable[[int, int], ScalarValue]
 """Returns the element of a tile at a row and column."""
 
 
-def combine(factors: Sequence[float], term: Callable[[int], Scalar]) -> Scalar:
+def combine(factors: Sequence[float], term: Callable[[int], ScalarValue]) -> ScalarValue:
     """Return the sum of `factor * term(i)` without trivial terms, positive terms first."""
     used = sorted((i for i, k in enumerate(factors) if k), key=lambda i: factors[i] < 0)
-    total: Scalar | None = None
+    total: ScalarValue | None = None
     for i in used:
         size = abs(factors[i])
         value = term(i) if size == 1 else term(i) * size
@@ -33,10 +33,12 @@ def combine(factors: Sequence[float], term: Callable[[int], Scalar]) -> Scalar:
     return total
 
 
-def transformed(body: Body, key: object, matrix: Matrix, cell: Cell, row: int, col: int) -> Scalar:
+def transformed(
+    body: Body, key: object, matrix: Matrix, cell: Cell, row: int, col: int
+) -> ScalarValue:
     """Return element (row, col) of `M d M^T`; the elements of a row share those of `M d`."""
 
-    def half(k: int) -> Scalar:
+    def half(k: int) -> ScalarValue:
         return body.remember(
             ("rows", key, row, k), lambda: combine(matrix[row], lambda i: cell(i, k))
         )
@@ -46,21 +48,21 @@ def transformed(body: Body, key: object, matrix: Matrix, cell: Cell, row: int, c
 
 def stepped(
     body: Body, key: object, steps: Sequence[Matrix], cell: Cell, row: int, col: int
-) -> Scalar:
+) -> ScalarValue:
     """Return element (row, col) of `M d M^T`, where M is the product of the steps.
 
     All elements share the intermediate sums of the steps.
     """
 
-    def half(k: int) -> Scalar:
+    def half(k: int) -> ScalarValue:
         return _element(body, ("rows", key, k), steps, lambda i: cell(i, k), row)
 
     return _element(body, ("cols", key, row), steps, half, col)
 
 
 def _element(
-    body: Body, key: object, steps: Sequence[Matrix], term: Callable[[int], Scalar], at: int
-) -> Scalar:
+    body: Body, key: object, steps: Sequence[Matrix], term: Callable[[int], ScalarValue], at: int
+) -> ScalarValue:
     """Return element `at` of the product of the steps with the vector of terms."""
     if not steps:
         return term(at)
@@ -71,7 +73,7 @@ def _element(
     )
 
 
-def _multiply_adds(factors: Sequence[float], term: Callable[[int], Scalar]) -> Scalar:
+def _multiply_adds(factors: Sequence[float], term: Callable[[int], ScalarValue]) -> ScalarValue:
     """Return the sum of `factor * term(i)` as a chain of multiply-adds.
 
     The chain starts from a term with factor 1, if there is one.
@@ -85,7 +87,7 @@ def _multiply_adds(factors: Sequence[float], term: Callable[[int], Scalar]) -> S
     return total
 
 
-def _plus(total: Scalar, value: Scalar, sign: float) -> Scalar:
+def _plus(total: ScalarValue, value: ScalarValue, sign: float) -> ScalarValue:
     return total + value if sign > 0 else total - value
 
 
@@ -114,12 +116,12 @@ def lower_winograd_input(kernel: KernelBuilder, op: nn.WinogradInputOp) -> None:
     sizes = [s + pads[i] + pads[i + 2] - KERNEL + 1 for i, s in enumerate(shape[2:])]
     rows, cols = tile_counts(sizes, m)
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         at, c, tile = index
         n, rest = body.simplify(tile // (rows * cols)), tile % (rows * cols)
         th, tw = body.simplify(rest // cols), body.simplify(rest % cols)
 
-        def cell(i: int, j: int) -> Scalar:
+        def cell(i: int, j: int) -> ScalarValue:
             position = [n, c, th * m + (i - pads[0]), tw * m + (j - pads[1])]
             return body.read_or(op.x, position, shape, 0)
 
@@ -152,12 +154,12 @@ def lower_winograd_output(kernel: KernelBuilder, op: nn.WinogradOutputOp) -> Non
     size, transform = m + KERNEL - 1, TRANSFORMS[m]
     rows, cols = tile_counts(sizes, m)
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         n, o, h, w = index
         th, tw = body.simplify(h // m), body.simplify(w // m)
         tile = (n * rows + th) * cols + tw
 
-        def cell(i: int, j: int) -> Scalar:
+        def cell(i: int, j: int) -> ScalarValue:
             return body.read(op.x, [AffineExpr.constant(i * size + j), o, tile])
 
         row, col = (constant(body.simplify(i % m)) for i in (h, w))
@@ -194,8 +196,8 @@ def lower_winograd_product(kernel: KernelBuilder, op: nn.WinogradProductOp) -> N
     element_type = nn.tensor_type(op.result).element_type
 
     def update(
-        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         at, o, tile = index
         x = body.read(op.x, [at, *reduce, tile])
         return [sums[0] + x * body.read(op.w, [at, o, *reduce])]
@@ -225,8 +227,8 @@ def lower_winograd_conv(kernel: KernelBuilder, op: nn.WinogradConvOp) -> None:
     element_type, size = nn.tensor_type(op.x).element_type, m + KERNEL - 1
 
     def update(
-        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[Scalar]
-    ) -> list[Scalar]:
+        body: Body, index: Sequence[Index], reduce: Sequence[Index], sums: Sequence[ScalarValue]
+    ) -> list[ScalarValue]:
         at, *place, o = index
         return [sums[0] + tiles(body, [at, *place, *reduce]) * body.read(op.w, [o, at, *reduce])]
 
@@ -256,7 +258,7 @@ def lower_winograd_conv(kernel: KernelBuilder, op: nn.WinogradConvOp) -> None:
         role="winograd.results",
     )
 
-    def element(body: Body, index: Sequence[Index]) -> Scalar:
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
         n, o, h, w = index
         return results(body, [(h % m) * m + w % m, n, h // m, w // m, o])
 
@@ -269,10 +271,10 @@ def _inputs(op: nn.WinogradConvOp) -> list[Element]:
     steps = TRANSFORMS[m].input_steps
 
     def at(row: int, col: int) -> Element:
-        def element(body: Body, index: Sequence[Index]) -> Scalar:
+        def element(body: Body, index: Sequence[Index]) -> ScalarValue:
             n, th, tw, c = index
 
-            def cell(i: int, j: int) -> Scalar:
+            def cell(i: int, j: int) -> ScalarValue:
                 position = [n, c, th * m + (i - pads[0]), tw * m + (j - pads[1])]
                 return body.remember(("cell", i, j), lambda: body.read_or(op.x, position, shape, 0))
 
@@ -288,8 +290,8 @@ def _results(products: Element, m: int) -> list[Element]:
     steps, size = TRANSFORMS[m].output_steps, m + KERNEL - 1
 
     def at(row: int, col: int) -> Element:
-        def element(body: Body, index: Sequence[Index]) -> Scalar:
-            def cell(i: int, j: int) -> Scalar:
+        def element(body: Body, index: Sequence[Index]) -> ScalarValue:
+            def cell(i: int, j: int) -> ScalarValue:
                 return products(body, [AffineExpr.constant(i * size + j), *index])
 
             return stepped(body, "products", steps, cell, row, col)

@@ -9,7 +9,7 @@ from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects import cl
-from ....messages.explanations import Choice, ExplainedTable
+from ....messages.explanations import ExplainedChoice, ExplainedTable
 from ...locations import node_name
 from ..fuse import form_groups
 from ..layout.grouping import TEXELS
@@ -209,7 +209,7 @@ class Chooser:
         title = self.accelerator.title
         exact = "nothing is cheaper" if self.solution.exact else "the best found"
         return ExplainedTable(
-            Choice.COSTS,
+            ExplainedChoice.COSTS,
             f"costs of {title} in {self.function.sym_name.data}",
             ("first node", "last node", "operations", "us", "us by our kernels"),
             rows,

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ....messages.explanations import Choice, ExplainedTable
+from ....messages.explanations import ExplainedChoice, ExplainedTable
 from .partition import Partition
 
 
@@ -10,7 +10,7 @@ def partition_table(title: str, function: str, partition: Partition) -> Explaine
     """Return a row per operation, with its graph and command or the reason for none, and totals."""
     rows = [[n.name, n.operation, n.graph or "-", n.note] for n in partition.nodes]
     return ExplainedTable(
-        Choice.PARTITION,
+        ExplainedChoice.PARTITION,
         f"{title} in {function}",
         ("node", "operation", "graph", "command, or why none"),
         rows,

@@ -9,7 +9,7 @@ from xdsl.ir import SSAValue
 from ....dialects.vta import ConcatOp, Config
 from ....dialects.vta.layers import shape_of
 from .packing import activation_tiles, blocks
-from .tasks import Task
+from .tasks import VTATask
 
 
 def parts_of(op: ConcatOp, config: Config) -> list[tuple[SSAValue, int]]:
@@ -33,7 +33,7 @@ def tiles_of_image(value: SSAValue, config: Config) -> int:
 
 
 def homes_of(
-    tasks: Sequence[Task], kept: Set[SSAValue], config: Config
+    tasks: Sequence[VTATask], kept: Set[SSAValue], config: Config
 ) -> dict[SSAValue, tuple[SSAValue, int]]:
     """Results of tasks that lie in a concatenation that reads them, with their first tile there.
 

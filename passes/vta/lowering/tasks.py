@@ -11,7 +11,7 @@ from .steps import Step, steps_behind
 
 
 @dataclass
-class Task:
+class VTATask:
     """`root` fills the accumulator, or the task reads `source`. `steps` lead to `result`."""
 
     root: LayerOp | None
@@ -20,16 +20,16 @@ class Task:
     result: SSAValue
 
 
-def tasks_of(graph: GraphOp) -> list[Task]:
+def tasks_of(graph: GraphOp) -> list[VTATask]:
     """Return the tasks of a graph in an order in which they can run.
 
     An elementwise layer joins the task of an operand that nothing else reads; of two operands that
     which is computed last. A concatenation only moves tiles, so none joins it.
     """
-    tasks: dict[SSAValue, Task] = {}
+    tasks: dict[SSAValue, VTATask] = {}
     for layer in graph.layers:
         if not isinstance(layer, AddOp | ScaleOp):
-            tasks[layer.result] = Task(layer, None, [], layer.result)
+            tasks[layer.result] = VTATask(layer, None, [], layer.result)
             continue
         order = list(tasks)
         joined = [
@@ -42,12 +42,12 @@ def tasks_of(graph: GraphOp) -> list[Task]:
             task = tasks.pop(layer.operands[operand])
         else:
             operand = 0
-            task = Task(None, layer.operands[0], [], layer.result)
+            task = VTATask(None, layer.operands[0], [], layer.result)
         task.steps += steps_behind(layer, operand)
         task.result = layer.result
         tasks[layer.result] = task
     return list(tasks.values())
 
 
-def _only_moves(task: Task) -> bool:
+def _only_moves(task: VTATask) -> bool:
     return isinstance(task.root, ConcatOp)

@@ -13,17 +13,17 @@ pytestmark = pytest.mark.by_default(cases=0)  # torch is installed for the thoro
 
 
 @pytest.fixture
-def parts(torch: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[torch_backend.Part]:
+def parts(torch: ModuleType, monkeypatch: pytest.MonkeyPatch) -> list[torch_backend.TorchPart]:
     """Return the list of the compiled parts, which grows during the test."""
     torch._dynamo.reset()
-    made: list[torch_backend.Part] = []
+    made: list[torch_backend.TorchPart] = []
 
-    class Recorded(torch_backend.Part):
+    class Recorded(torch_backend.TorchPart):
         def __init__(self, *arguments) -> None:
             super().__init__(*arguments)
             made.append(self)
 
-    monkeypatch.setattr(torch_backend, "Part", Recorded)
+    monkeypatch.setattr(torch_backend, "TorchPart", Recorded)
     return made
 
 

@@ -6,8 +6,8 @@ import pytest
 
 import clopt
 from clopt.dialects import tir
-from clopt.passes.estimate import KernelWork, work_of
-from clopt.passes.estimate.work import LanePattern, MemorySpace
+from clopt.passes.estimate import LaunchWork, work_of
+from clopt.passes.estimate.work import AccessSpace, LanePattern
 
 PRODUCT = """
 func.func @main(%a: tensor<64x96xf32>, %b: tensor<96x128xf32>) -> tensor<64x128xf32> {{
@@ -21,13 +21,13 @@ EXPONENTIAL = """%e = nn.unary exp %c : (tensor<64x128xf32>) -> tensor<64x128xf3
 TARGETS = ["pocl", "pocl vector_width=16", "nvidia texture=off split_results=0", "generic-gpu"]
 
 
-def works(text: str, target: str) -> list[KernelWork]:
+def works(text: str, target: str) -> list[LaunchWork]:
     """Return the descriptions of the kernels of a network."""
     module = clopt.run_pipeline(text, "opencl", target)
     return [work_of(op) for op in module.ops if isinstance(op, tir.FuncOp)]
 
 
-def slots(work: KernelWork, *, functions: bool) -> float:
+def slots(work: LaunchWork, *, functions: bool) -> float:
     """Return the operations on floats of a launch."""
     items = work.groups * work.group_items
     return items * sum(
@@ -66,7 +66,7 @@ def test_a_register_tile_loads_each_operand_once_a_step():
 def test_panels_in_local_memory_have_barriers():
     (work,) = works(PRODUCT.format(tail=PLAIN), "nvidia texture=off split_results=0")
     spaces = {access.space for phase in work.phases for access in phase.accesses}
-    assert {MemorySpace.LOCAL, MemorySpace.GLOBAL} <= spaces
+    assert {AccessSpace.LOCAL, AccessSpace.GLOBAL} <= spaces
     assert any(phase.barriers for phase in work.phases)
     fetched = [stream for stream in work.streams if not stream.is_store]
     assert {stream.buffer_bytes for stream in fetched} == {4 * 64 * 96, 4 * 96 * 128}
@@ -86,7 +86,7 @@ def test_texels_are_read_once_for_four_lanes():
         for work in works(text, "adreno-740 texture=prefer")
         for phase in work.phases
         for access in phase.accesses
-        if access.space is MemorySpace.TEXTURE
+        if access.space is AccessSpace.TEXTURE
     ]
     assert texels
     assert all(access.lanes == tir.TEXEL for access in texels)

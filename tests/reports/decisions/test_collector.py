@@ -8,7 +8,7 @@ import pytest
 
 import clopt
 from clopt.description import LaunchInfo
-from clopt.messages.explanations import Choice, ExplainedTable
+from clopt.messages.explanations import ExplainedChoice, ExplainedTable
 from clopt.reports.decisions import Decisions
 from support.reported_models import NAMES, residual
 
@@ -59,7 +59,10 @@ def test_every_command_has_nodes_and_every_kernel_a_plan(target: str) -> None:
 def test_a_limit_on_memory_leaves_the_choices_of_the_last_plan() -> None:
     model, decisions = compiled("adreno-740 texture=prefer", memory_limit=1 << 20)
     tables = [e for e in decisions.explanations if isinstance(e, ExplainedTable)]
-    assert [table.choice for table in tables] == [Choice.LAYOUTS, Choice.TRANSFORMS]
+    assert [table.choice for table in tables] == [
+        ExplainedChoice.LAYOUTS,
+        ExplainedChoice.TRANSFORMS,
+    ]
     assert len(decisions.commands) == len(model.describe().commands)
 
 
@@ -70,7 +73,7 @@ def test_offloaded_nodes_are_in_a_table_and_not_in_regions() -> None:
     (table,) = (
         e
         for e in decisions.explanations
-        if isinstance(e, ExplainedTable) and e.choice is Choice.PARTITION
+        if isinstance(e, ExplainedTable) and e.choice is ExplainedChoice.PARTITION
     )
     assert {row[0]: row[2] for row in table.rows} == dict.fromkeys(set(NAMES) - {"norm"}, "clml_0")
 

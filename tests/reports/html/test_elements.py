@@ -6,7 +6,7 @@ import re
 from base64 import b64encode
 from hashlib import sha256
 
-from clopt.reports.html import Column, Number, document, element, raw, search_box, table
+from clopt.reports.html import Column, NumberCell, document, element, raw, search_box, table
 from support.reported_models import Page
 
 EVIL = '"><script>alert(1)</script>&'
@@ -23,7 +23,7 @@ def test_text_and_attributes_are_escaped_and_html_is_not_escaped_twice() -> None
 
 def test_cells_of_numbers_sort_by_their_value() -> None:
     columns = (Column("name", kind="name"), Column("bytes", is_number=True))
-    rows = [[EVIL, Number.of(1234)], ["none", Number.of(None)]]
+    rows = [[EVIL, NumberCell.of(1234)], ["none", NumberCell.of(None)]]
     page = Page(table(columns, rows, "sizes", [{"data_for": "k0"}]))
     assert page.table("sizes") == [["name", "bytes"], [EVIL, "1,234"], ["none", ""]]
     assert page.values("data-n") == ["1234", "-1"]

@@ -10,7 +10,7 @@ from xml.etree import ElementTree
 import pytest
 from PIL import Image
 
-from clopt.reports.drawing import Box, to_png, to_svg
+from clopt.reports.drawing import DrawnBox, to_png, to_svg
 from clopt.reports.memory.page import page
 from clopt.reports.memory.picture import COLOURS, picture
 from support.cl.reported_programs import BUFFERS, IMAGES, report
@@ -18,10 +18,10 @@ from support.cl.reported_programs import BUFFERS, IMAGES, report
 LEFT, RIGHT, TOP, BOTTOM = 72, 1180, 100, 580
 
 
-def boxes(text: str) -> dict[str, Box]:
+def boxes(text: str) -> dict[str, DrawnBox]:
     """The boxes of intermediates by id."""
     shapes = picture(report(text), "title").shapes
-    return {shape.key: shape for shape in shapes if isinstance(shape, Box) and shape.key}
+    return {shape.key: shape for shape in shapes if isinstance(shape, DrawnBox) and shape.key}
 
 
 def test_boxes_lie_over_their_commands_and_bytes() -> None:

@@ -6,10 +6,10 @@ from collections.abc import Callable
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 
-from clopt.tuning.instrument import Device
+from clopt.tuning.instrument import InstrumentDevice
 from clopt.tuning.trial import Fault, Result, Task, Trial
 
-DEVICE = Device("Planted device (tests)", "1.0")
+DEVICE = InstrumentDevice("Planted device (tests)", "1.0")
 
 
 @dataclass

@@ -17,12 +17,12 @@ from clopt.dialects import tir
 from clopt.dialects.tir.plan import PlanValue
 from clopt.errors import CloptError
 from clopt.targets import load_target
-from clopt.tuning.instrument import Device
+from clopt.tuning.instrument import InstrumentDevice
 from clopt.tuning.trial import Fault, Result, Task, Trial
 from clopt.tuning.turns import CPU, TurnMissedError, Turns
 from clopt.weights import Weights
 
-DEVICE = Device("Planted device (tests)", "1.0")
+DEVICE = InstrumentDevice("Planted device (tests)", "1.0")
 
 
 def task(kernel: str = "0123456789abcdef") -> Task:
@@ -44,7 +44,7 @@ class Planted:
     """What the first process meets that looks for the device."""
     error_of_others: str = ""
 
-    def device(self) -> Device:
+    def device(self) -> InstrumentDevice:
         error = self.error_of_others if self.journal.exists() else self.device_error
         if self.error_of_others:
             note(self.journal, f"device {os.getpid()}")
@@ -94,7 +94,7 @@ class Steady:
     journal: Path
     seconds: float = 0.03
 
-    def device(self) -> Device:
+    def device(self) -> InstrumentDevice:
         return DEVICE
 
     def measure(self, trial: Trial, turns: Turns) -> Result:

@@ -21,5 +21,5 @@ if __name__ == "__main__":
     nowhere = f"127.{pid >> 16 & 255}.{pid >> 8 & 255}.{pid & 255}:1"
     contact = f"{address.split(':')[0]}://{nowhere}"
     fleet_worker._Worker = partial(fleet_worker._Worker, contact_address=contact)
-    place = fleet_worker.Place(address, Certificates(*map(Path, files)))
+    place = fleet_worker.WorkerPlace(address, Certificates(*map(Path, files)))
     fleet_worker.serve(place, Planted(Path(journal)), 1, float(seconds))
