@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
-import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from .facts import Fact, FactTable, checked, defaults
+from .facts import Declaration, Fact, FactTable, checked, defaults
 
 if TYPE_CHECKING:
     from .target import Target
 
 MODES = ("off", "auto", "prefer")
 """When to offload: never, if the cost model favours it, or wherever the accelerator can."""
+
+_MODE = Declaration(choices=MODES)
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,8 @@ class AcceleratorFacts(FactTable):
 
     def check(self, facts: Mapping[str, Any]) -> None:
         """Raise ValueError if a fact is out of its range; subclasses extend this."""
-        require_choice(facts, fields(self)[0].name, MODES)
+        mode = fields(self)[0].name
+        _MODE.check(mode, facts[mode])
 
     @property
     def mode(self) -> str:
@@ -76,24 +78,3 @@ def key_of(table: type[AcceleratorFacts], name: str) -> str:
 def raw_facts(accelerator: str, table: Mapping[str, Any]) -> dict[str, Fact]:
     """Return the facts in the table of an accelerator that may not be installed, unchecked."""
     return {f"{accelerator}_{key}".removesuffix("_mode"): value for key, value in table.items()}
-
-
-def require_choice(facts: Mapping[str, Any], name: str, choices: Sequence[str]) -> None:
-    """Raise ValueError if a fact is not one of `choices`."""
-    if facts[name] not in choices:
-        names = " or ".join(f'"{choice}"' for choice in choices)
-        raise ValueError(f'{name} must be {names}, not "{facts[name]}"')
-
-
-def require_positive(facts: Mapping[str, Any], *names: str) -> None:
-    """Raise ValueError for facts that are not positive and finite."""
-    for name in names:
-        if not 0 < facts[name] < math.inf:
-            raise ValueError(f"{name} must be a positive number, not {facts[name]}")
-
-
-def require_from_zero(facts: Mapping[str, Any], *names: str) -> None:
-    """Raise ValueError for facts that are negative or not finite."""
-    for name in names:
-        if not 0 <= facts[name] < math.inf:
-            raise ValueError(f"{name} must not be negative: {facts[name]}")

@@ -54,7 +54,8 @@ class Declaration:
             whole = "" if self.least is not None else "a whole number from 0 to "
             raise ValueError(f"{name} must be {whole or 'at most '}{self.most}, not {value}")
         if self.power_of_two and value & (value - 1):
-            raise ValueError(f"{name} must be a power of two, not {value}")
+            zero = "0 or " if self.least is None else ""
+            raise ValueError(f"{name} must be {zero}a power of two, not {value}")
 
 
 def fact(

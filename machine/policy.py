@@ -14,11 +14,11 @@ class PolicyFacts(FactTable):
     """What the user asked for; no property of the device."""
 
     texture: str = fact("auto", choices=AMOUNTS)
-    """`prefer` images wherever they fit, `off` for buffers only, `auto` as `image_cost` says."""
+    """Whether values lie in images: wherever they fit (`prefer`), nowhere (`off`), or if
+    `image_cost` is low (`auto`)."""
     blocks: str = fact("off", choices=AMOUNTS)
-    """Whether the channels of values between kernels lie in blocks of `vector_width` in the buffers
-    of a CPU: wherever there are channels (`prefer`), nowhere (`off`), or as the costs of the target
-    say (`auto`)."""
+    """Whether a CPU's buffers between kernels hold channels in blocks of `vector_width`: wherever
+    there are channels (`prefer`), nowhere (`off`), or where the cost model favours it (`auto`)."""
     winograd: str = fact("auto", choices=AMOUNTS)
-    """Whether 3x3 convolutions are computed by Winograd's transforms: wherever these take fewer
-    products (`prefer`), nowhere (`off`), or as the cost of the transforms says (`auto`)."""
+    """Whether 3x3 convolutions use Winograd's transforms: wherever these need fewer multiply-adds
+    (`prefer`), nowhere (`off`), or where the cost model favours it (`auto`)."""

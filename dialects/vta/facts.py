@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, cast
 
-from ...machine.accelerator import AcceleratorFacts, require_choice, require_positive
+from ...machine.accelerator import AcceleratorFacts
+from ...machine.facts import fact
 from .arguments import PLACEMENTS, SEPARATE, read_arguments
 from .config import BLOCK_16, Config, VTAConfigError
 
@@ -20,30 +21,30 @@ class VTAFacts(AcceleratorFacts):
     NEEDS_SHIFTS: ClassVar[bool] = True
 
     vta: str = "off"
-    """Whether int8 layers go to VTA, an accelerator that runs instructions: all that it can compute
-    (`prefer`), none (`off`), or those that gain by the costs of the target (`auto`)."""
+    """Whether int8 layers go to VTA, an accelerator that runs instructions: all that it supports
+    (`prefer`), none (`off`), or those that the cost model favours (`auto`)."""
     vta_config: str = BLOCK_16.name
-    """The configuration of the core: batch x block, widths of inputs, weights and sums in bits, and
-    log2 of the bytes of the scratchpads for micro-ops, inputs, weights and sums."""
-    vta_megahertz: float = 100.0
-    """The clock of the core, for the costs of `auto`: a product of two tiles in a cycle, 8 bytes of
-    memory. It is that of a core in hardware; ours on an OpenCL device is slower."""
-    vta_core_lanes: int = 0
-    """Work-items that are one core, where it is our OpenCL core; a power of two. One computes
-    sixteen channels at a time, several have a channel each. 0 is one on a CPU, 256 on a GPU."""
+    """The configuration of the core: batch x block, bits of inputs, weights and sums, and log2 of
+    the scratchpad bytes for micro-ops, inputs, weights and sums."""
+    vta_megahertz: float = fact(100.0, "MHz", above=0)
+    """Clock of the core. For `auto`, a cycle multiplies two tiles and moves 8 bytes of memory. Our
+    core on an OpenCL device is slower than one in hardware."""
+    vta_core_lanes: int = fact(0, "work-items", power_of_two=True)
+    """Work-items of our OpenCL core, a power of two: one computes sixteen channels at a time,
+    several compute one channel each. 0 means 1 on a CPU and 256 on a GPU."""
 
     vta_program: str = ""
-    """The path of a program binary that is the core on the device; without one it is ours, from
-    source. `[vta]` in a target's file describes it."""
+    """Path of a program binary that implements the core on the device; empty for ours, which is
+    built from source. The table `[vta]` in a target's file describes it."""
     vta_program_config: str = ""
-    """The configuration that the program has; `vta_config` is the same."""
+    """The configuration of that program; must equal `vta_config`."""
     vta_kernel: str = ""
-    """The program's kernel."""
+    """The kernel in that program."""
     vta_arguments: str = ""
-    """What each parameter of that kernel is, between spaces."""
-    vta_memory: str = SEPARATE
-    """The buffers that the kernel takes: one for each memory of constants and one for activations
-    (`separate`), or one for all of them (`arena`)."""
+    """The meaning of each parameter of that kernel, separated by spaces."""
+    vta_memory: str = fact(SEPARATE, choices=PLACEMENTS)
+    """The buffers of the kernel: one per memory of constants and one for activations (`separate`),
+    or one for all of them (`arena`)."""
 
     @property
     def config(self) -> Config:
@@ -71,15 +72,10 @@ class VTAFacts(AcceleratorFacts):
 
     def check(self, facts: Mapping[str, Any]) -> None:
         super().check(facts)
-        require_positive(facts, "vta_megahertz")
         try:
             Config.parse(facts["vta_config"])
         except VTAConfigError as error:
             raise ValueError(f"vta_config is invalid: {error}") from error
-        lanes = facts["vta_core_lanes"]
-        if lanes < 0 or lanes & (lanes - 1):
-            raise ValueError(f"vta_core_lanes must be 0 or a power of two, not {lanes}")
-        require_choice(facts, "vta_memory", PLACEMENTS)
         if facts["vta_program"]:
             _check_program(facts)
         elif others := [name for name in _OF_PROGRAMS if facts[name]]:

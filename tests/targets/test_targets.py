@@ -116,8 +116,13 @@ def test_a_key_of_many_parts_is_refused_at_once(tmp_path: Path) -> None:
         ({"image_cost": True}, "image_cost must be a number, not True"),
         ({"clml": "on"}, 'clml must be "off" or "auto" or "prefer", not "on"'),
         ({"clml_bandwidth": 0}, "clml_bandwidth must be a positive number, not 0.0"),
-        ({"clml_launch_microseconds": -1}, "clml_launch_microseconds must not be negative: -1.0"),
-        ({"clml_version": 6}, "clml_version must be 0 to 5, not 6"),
+        (
+            {"clml_launch_microseconds": -1},
+            "clml_launch_microseconds must be a number from 0, not -1.0",
+        ),
+        ({"vta_megahertz": 0}, "vta_megahertz must be a positive number, not 0.0"),
+        ({"vta_core_lanes": 3}, "vta_core_lanes must be 0 or a power of two, not 3"),
+        ({"clml_version": 6}, "clml_version must be a whole number from 0 to 5, not 6"),
     ],
 )
 def test_wrong_facts(facts: dict[str, object], sentence: str) -> None:
