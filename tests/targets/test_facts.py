@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from pathlib import Path
 
 import numpy as np
@@ -15,34 +16,31 @@ from clopt.machine.device import DeviceFacts
 from clopt.machine.facts import FactTable, declarations, defaults
 from clopt.machine.machine import MachineFacts
 from clopt.machine.policy import PolicyFacts
+from clopt.targets import accelerator_tables
+from clopt.tools.opt import main as clopt_main
 
 ROOT = Path(clopt.__file__).parent
 TABLES: list[type[FactTable]] = [DeviceFacts, MachineFacts, CompilerFacts, PolicyFacts]
 FILES = sorted((ROOT / "machine/targets").glob("*.toml"))
 
-MALI = """
-base = "generic-gpu"
+PAGE = (ROOT / "docs/extend/add-a-device.md").read_text()
+EXAMPLE = re.search(r"`mali-g52\.toml`\):\n\n```toml\n(.*?)```", PAGE, re.S)
 
-[device]                   # what clGetDeviceInfo of a Mali-G78 says
-compute_units = 20
-max_work_group_size = 384
-local_memory_bytes = 32768
-fp64 = false
-image_pitch_alignment_bytes = 64
-image_from_buffer = true
 
-[machine]
-mads_per_nanosecond = 40   # 48 lanes at 0.85 GHz
-bandwidth = 40.0           # 64 bits of LPDDR5
-preferred_work_group = 64  # four warps of 16
-"""
+@pytest.fixture(scope="module")
+def mali(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The file that the page on new devices shows."""
+    assert EXAMPLE is not None
+    file = tmp_path_factory.mktemp("targets") / "mali-g52.toml"
+    file.write_text(EXAMPLE[1])
+    return file
 
 
 def test_there_are_few_facts() -> None:
     assert sum(len(declarations(table)) for table in TABLES) <= 60
 
 
-@pytest.mark.parametrize("table", TABLES)
+@pytest.mark.parametrize("table", [*TABLES, *accelerator_tables()])
 def test_each_number_has_a_unit(table: type[FactTable]) -> None:
     numbers = {name for name, value in defaults(table).items() if type(value) in (int, float)}
     found = declarations(table)
@@ -52,22 +50,41 @@ def test_each_number_has_a_unit(table: type[FactTable]) -> None:
 @pytest.mark.parametrize("file", FILES, ids=lambda file: file.stem)
 def test_each_figure_has_a_source(file: Path) -> None:
     """What OpenCL reports needs none; rates, capacities and habits of compilers do."""
-    tables = re.split(r"^\[(\w+)\].*$", file.read_text(), flags=re.M)[1:]
-    lines = [
+    assert _without_source(file.read_text()) == []
+
+
+def test_the_example_has_sources(mali: Path) -> None:
+    assert _without_source(mali.read_text()) == []
+
+
+def _without_source(text: str) -> list[str]:
+    """Return the lines of a target's file that lack a comment, except limits of a device."""
+    tables = re.split(r"^\[(\w+)\].*$", text, flags=re.M)[1:]
+    return [
         line
         for table, text in zip(tables[::2], tables[1::2], strict=True)
-        if table in ("machine", "compiler")
+        if table != "device"
         for line in re.findall(r"^\w+ *=.*$", text, re.M)
+        if not re.search(r"# \w", line)
     ]
-    assert [line for line in lines if not re.search(r"# \w", line)] == []
+
+
+def test_the_reference_shows_every_source() -> None:
+    """The page of targets has a row with unit for each fact, one with source for each figure."""
+    page = (ROOT / "docs/targets.md").read_text()
+    for file in FILES:
+        section = page.partition(f"### `{file.stem}`\n")[2].partition("\n### ")[0]
+        for table, figures in tomllib.loads(file.read_text()).items():
+            for name in figures if isinstance(figures, dict) else ():
+                (row,) = re.findall(rf"^\| `\[{table}\]` \| `{name}` \|.*$", section, re.M)
+                assert table == "device" or re.search(r"\| \w[^|]+ \|$", row)
 
 
 @pytest.mark.parametrize("texture", ["off", "prefer"])
-def test_another_kind_of_gpu_is_a_file(tmp_path: Path, device: str, texture: str) -> None:
+def test_another_kind_of_gpu_is_a_file(mali: Path, device: str, texture: str) -> None:
     """The rules that the file's facts choose compute what onnxruntime computes."""
-    file, network = tmp_path / "mali-g78.toml", ROOT / "docs/conv.onnx"
-    file.write_text(MALI)
-    target = f"{file} texture={texture}"
+    network = ROOT / "docs/conv.onnx"
+    target = f"{mali} texture={texture}"
     model = clopt.compile(network, target=target, device=device, dims={"batch": 2})
     x = np.random.default_rng(0).standard_normal((2, 3, 16, 16), np.float32)
     session = onnxruntime.InferenceSession(network)
@@ -79,3 +96,22 @@ def test_another_kind_of_gpu_is_a_file(tmp_path: Path, device: str, texture: str
     )
     sizes = re.findall(r"reqd_work_group_size\((\d+), (\d+), (\d+)\)", model.source)
     assert all(int(a) * int(b) * int(c) <= 384 for a, b, c in sizes)
+
+
+def test_estimates_follow_the_facts_of_a_file(
+    mali: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The convolution's plan stays; the terms of its estimate follow the facts that they read."""
+    before = _terms(capsys, str(mali))
+    halved = _terms(capsys, str(mali), "mads_per_nanosecond=6", "bandwidth=6.4")
+    for term, factor in {"issue": 2, "memory": 2, "latency": 1, "cache": 1}.items():
+        assert halved[term] == pytest.approx(factor * before[term], rel=0.01)
+
+
+def _terms(capsys: pytest.CaptureFixture[str], *target: str) -> dict[str, float]:
+    """Return the terms that `--explain-plan` prints for the convolution."""
+    network = str(ROOT / "docs/conv.onnx")
+    arguments = ["--dim", "batch=2", "-p", "opencl", "--explain-plan", "--target", *target]
+    clopt_main([network, *arguments])
+    (line,) = re.findall(r"^@conv_1: .*$", capsys.readouterr().err, re.M)
+    return {name: float(value) for name, value in re.findall(r"(\w+) ([\d.e+-]+)[,)]", line)}
