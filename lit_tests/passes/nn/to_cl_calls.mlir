@@ -26,6 +26,49 @@ func.func @negate(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.network} {
 
 // -----
 
+// A result that the caller copies to a buffer of its own goes there at once, unless something may
+// use the memory in between, or the buffer is not `restrict`: an operand may lie in it then.
+// CHECK:      func.func @host(%a: tensor<4xf32>, %m: memref<4xf32>, %n: memref<4xf32>, %o: memref<4xf32>, %p: memref<4xf32>) {
+// CHECK:        [[b:%.*]] = memref.alloc()
+// CHECK-NEXT:   cl.run @negate({{%.*}}, [[b]])
+// CHECK-NEXT:   %one = arith.constant
+// CHECK-NEXT:   cl.run @negate([[b]], %m)
+// CHECK-NEXT:   [[d:%.*]] = memref.alloc()
+// CHECK-NEXT:   cl.run @negate([[b]], [[d]])
+// CHECK-NEXT:   %d = bufferization.to_tensor [[d]] restrict writable
+// CHECK-NEXT:   "test.op"(%n)
+// CHECK-NEXT:   bufferization.materialize_in_destination %d in restrict writable %n
+// CHECK-NEXT:   [[e:%.*]] = memref.alloc()
+// CHECK-NEXT:   cl.run @negate([[b]], [[e]])
+// CHECK-NEXT:   %e = bufferization.to_tensor [[e]] restrict writable
+// CHECK-NEXT:   bufferization.materialize_in_destination %e in writable %o
+// CHECK-NEXT:   cl.run @negate([[b]], %p)
+// CHECK-NEXT:   func.return
+func.func @host(%a: tensor<4xf32>, %m: memref<4xf32>, %n: memref<4xf32>, %o: memref<4xf32>, %p: memref<4xf32>) {
+  %b = func.call @negate(%a) : (tensor<4xf32>) -> tensor<4xf32>
+  %one = arith.constant 1 : index
+  %c = func.call @negate(%b) : (tensor<4xf32>) -> tensor<4xf32>
+  bufferization.materialize_in_destination %c in restrict writable %m : (tensor<4xf32>, memref<4xf32>) -> ()
+  %d = func.call @negate(%b) : (tensor<4xf32>) -> tensor<4xf32>
+  "test.op"(%n) : (memref<4xf32>) -> ()
+  bufferization.materialize_in_destination %d in restrict writable %n : (tensor<4xf32>, memref<4xf32>) -> ()
+  %e = func.call @negate(%b) : (tensor<4xf32>) -> tensor<4xf32>
+  bufferization.materialize_in_destination %e in writable %o : (tensor<4xf32>, memref<4xf32>) -> ()
+  %f = func.call @negate(%b) : (tensor<4xf32>) -> tensor<4xf32>
+  bufferization.materialize_in_destination %f in restrict writable %p : (tensor<4xf32>, memref<4xf32>) -> ()
+  func.return
+}
+func.func @negate(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.network} {
+  %r = nn.fused %x : (tensor<4xf32>) -> tensor<4xf32> {
+  ^bb0(%a: tensor<4xf32>):
+    %q = nn.unary neg %a : (tensor<4xf32>) -> tensor<4xf32>
+    nn.yield %q : tensor<4xf32>
+  }
+  func.return %r : tensor<4xf32>
+}
+
+// -----
+
 // Calls in regions and blocks of any dialect. A buffer is read in place where bufferisation may not
 // write it meanwhile.
 // CHECK:      func.func @host
