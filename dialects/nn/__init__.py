@@ -55,7 +55,7 @@ from .attributes import (
     scalar,
 )
 from .base import NNOp, normalize_axis
-from .buffers import buffer_type, storage_type
+from .buffers import buffer_type, can_hold, storage_type
 from .constant import (
     INLINE_BYTES,
     ConstantOp,
@@ -347,6 +347,7 @@ __all__ = [
     "attr_array",
     "broadcast",
     "buffer_type",
+    "can_hold",
     "constant_attr",
     "constant_of",
     "constant_value",

@@ -9,7 +9,7 @@ from xdsl.dialects.builtin import IntegerType, MemRefType, NoneAttr
 from xdsl.ir import Attribute
 
 from .layout import LayoutAttr
-from .types import Tensor, is_float
+from .types import Tensor, is_element_type, is_float
 
 
 def storage_type(element_type: Attribute) -> Attribute:
@@ -17,6 +17,15 @@ def storage_type(element_type: Attribute) -> Attribute:
     if is_float(element_type):
         return element_type
     return IntegerType(cast("IntegerType", element_type).bitwidth)
+
+
+def can_hold(type: Tensor) -> bool:
+    """Return whether a buffer of a program can hold a tensor of this type."""
+    element = type.element_type
+    if isinstance(element, IntegerType) and not is_element_type(element):
+        element = storage_type(element)  # signed: only functions of other dialects have these
+    has_layout = isinstance(type.encoding, NoneAttr | LayoutAttr)
+    return is_element_type(element) and type.has_static_shape() and has_layout
 
 
 # Constructing a type verifies it; networks use few distinct types.

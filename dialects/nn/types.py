@@ -49,6 +49,11 @@ def numpy_dtype(element_type: Attribute) -> np.dtype[Any]:
     return _NUMPY[element_type]
 
 
+def is_element_type(type: Attribute) -> bool:
+    """Return whether nn tensors can have elements of this type."""
+    return type in _NUMPY
+
+
 def element_type(dtype: np.dtype[Any] | type[np.generic]) -> Attribute:
     """Return the element type of a numpy type."""
     dtype = np.dtype(dtype)

@@ -158,7 +158,7 @@ func.func @other(%n: index) {
 
 // -----
 
-// expected-error@unknown {{@net is marked nn.network, but it has 2 blocks; remove the mark, and nn-outline-islands moves its nn operations to networks of their own}}
+// expected-error@unknown {{@net is marked nn.network, but it has 2 blocks; remove the mark, and nn-outline-islands moves its nn operations to networks}}
 func.func @net(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.network} {
   %y = nn.unary neg %x : (tensor<4xf32>) -> tensor<4xf32>
   cf.br ^end
@@ -197,3 +197,16 @@ builtin.module {
 
 // expected-error@unknown {{nn.constant is outside of any function; put it in a func.func}}
 %x = nn.constant dense<1.0> : tensor<4xf32>
+
+// -----
+
+// Programs hold no index values, no complex ones and no tensors of open shape: such a function is
+// mixed, and these pass it by.
+// CHECK:      func.func private @host_nn(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.network} {
+// CHECK:      func.func @host(
+// CHECK-NEXT:   %y = func.call @host_nn(%x)
+// CHECK-NEXT:   func.return %y, %i, %c, %n
+func.func @host(%x: tensor<4xf32>, %i: tensor<4xindex>, %c: tensor<4xcomplex<f32>>, %n: tensor<?xf32>) -> (tensor<4xf32>, tensor<4xindex>, tensor<4xcomplex<f32>>, tensor<?xf32>) {
+  %y = nn.unary tanh %x : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %y, %i, %c, %n : tensor<4xf32>, tensor<4xindex>, tensor<4xcomplex<f32>>, tensor<?xf32>
+}

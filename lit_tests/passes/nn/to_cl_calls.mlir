@@ -174,8 +174,13 @@ func.func @id(%x: tensor<1x4x2x2xf32> {nn.name = "x", nn.image}) -> tensor<1x4x2
 
 // -----
 
-// expected-error@unknown {{@net is marked nn.network, but it has the operation other.op; remove the mark, and nn-outline-islands moves its nn operations to networks of their own}}
+// expected-error@unknown {{@net is marked nn.network, but it has the operation other.op; remove the mark, and nn-outline-islands moves its nn operations to networks}}
 func.func @net(%x: tensor<4xf32>) -> tensor<4xf32> attributes {nn.network} {
   %y = "other.op"(%x) : (tensor<4xf32>) -> tensor<4xf32>
   func.return %y : tensor<4xf32>
 }
+
+// -----
+
+// expected-error@unknown {{@net is marked nn.network, but it has no body; remove the mark}}
+func.func private @net(tensor<4xf32>) -> tensor<4xf32> attributes {nn.network}

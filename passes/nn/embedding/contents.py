@@ -79,9 +79,11 @@ def checked_contents(module: ModuleOp, callers: Collection[Operation] = ()) -> M
                 contents.networks[op.sym_name.data] = op
                 continue
             if nn.is_marked_network(op):
+                remedy = "remove the mark"
+                if op.body.blocks:
+                    remedy += ", and nn-outline-islands moves its nn operations to networks"
                 raise CloptError(
-                    f"@{op.sym_name.data} is marked nn.network, but {reason}; remove the mark, and "
-                    "nn-outline-islands moves its nn operations to networks of their own."
+                    f"@{op.sym_name.data} is marked nn.network, but {reason}; {remedy}."
                 )
         if nn.is_operation(op) and not isinstance(op, _LOWERED):
             raise CloptError(f"{node_name(op)} is outside of any function; put it in a func.func.")
@@ -100,11 +102,15 @@ def foreign_part(function: func.FuncOp, with_calls: bool = False) -> str | None:
     Calls count as foreign, unless `with_calls` is set.
     """
     type_, blocks = function.function_type, function.body.blocks
+    if not blocks:
+        return "it has no body"
     if len(blocks) != 1:
         return f"it has {len(blocks)} blocks"
     for port in (*type_.inputs, *type_.outputs):
         if not isinstance(port, TensorType):
             return f"it takes or returns {port}, which is not a tensor"
+        if not nn.can_hold(cast("nn.Tensor", port)):
+            return f"it takes or returns {port}, which programs cannot hold"
     for op in function.body.block.ops:
         if isinstance(op, func.CallOp):
             if with_calls:
