@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import ceil, prod
 from pathlib import Path
+from typing import Any
 
 from adreno_costs import LayoutWork, layout_work
 from adreno_isa import Loop, count
@@ -29,12 +30,31 @@ from clopt.passes.pipelines import run_pipeline
 from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import space_of
-from clopt.passes.tir.rules.space import Params
+from clopt.passes.tir.rules.space import Params, Space
 from clopt.passes.tir.rules.stages import is_naive
+from clopt.passes.tir.rules.texels.dot_parts import BytePartsModel
+from clopt.passes.tir.rules.texels.dot_texels import ByteTexelModel
+from clopt.passes.tir.rules.texels.dot_texels import tile_of as byte_tile_of
+from clopt.passes.tir.rules.texels.texel_parts import PARTS, TexelPartsModel
+from clopt.passes.tir.rules.texels.texel_reduction import cost_of
+from clopt.passes.tir.rules.texels.texel_tile import TexelTileModel, tile_of
 from clopt.passes.tir.work import kernel_work
 from clopt.reports.commands import title
 from clopt.targets import load_target
 
+_MODELS: Mapping[str, Callable[[Space[Any], Params], float]] = {
+    "texel-tile": lambda space, params: cost_of(
+        space.model(TexelTileModel).shape, tile_of(params), space.target
+    ),
+    "texel-parts": lambda space, params: space.model(TexelPartsModel).cost(
+        tile_of(params), params.number(PARTS.name)
+    ),
+    "dot-texels": lambda space, params: space.model(ByteTexelModel).cost(byte_tile_of(params)),
+    "dot-parts": lambda space, params: space.model(BytePartsModel).cost(
+        byte_tile_of(params), params.number(PARTS.name)
+    ),
+}
+"""The rules whose models count issue slots."""
 _NEVER_IDLE = {"compute_units": 1, "two_waves_cost": 1.0, "one_wave_cost": 1.0}
 _DIRECT = (nn.ConvolutionOp, nn.MatmulOp)
 _PRODUCTS = (*_DIRECT, nn.WinogradConvOp, nn.WinogradProductOp, nn.AttentionOp)
@@ -85,7 +105,7 @@ class Row:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a kernel's plan costs by the model of its rule."""
+    """What a kernel's plan costs by the model from which its rule takes defaults."""
 
     rule: str
     cost: float
@@ -151,13 +171,14 @@ def _cost(function: tir.FuncOp, target: cl.Target) -> Cost | None:
     if function.plan is None or not is_naive(function):
         return None
     plan = function.plan.data
-    rule, space = space_of(NaiveKernel(function), plan, target)
-    if rule.cost is None:
+    model = _MODELS.get(plan.rule)
+    if model is None:
         return None
-    never_idle = target.with_facts(_NEVER_IDLE)
-    _, other = space_of(NaiveKernel(function), plan, never_idle)
-    params = Params(plan.parameters)
-    return Cost(rule.name, rule.cost(space, params), rule.cost(other, params))
+    costs = [
+        model(space_of(NaiveKernel(function), plan, each)[1], Params(plan.parameters))
+        for each in (target, target.with_facts(_NEVER_IDLE))
+    ]
+    return Cost(plan.rule, *costs)
 
 
 def _multiply_adds(kernel: nn.KernelOp, direct: Mapping[str, int]) -> int:

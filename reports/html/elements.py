@@ -17,6 +17,8 @@ Content: TypeAlias = "str | int | Iterable[Content] | None"
 Attribute: TypeAlias = str | int | bool | None
 
 _EMPTY = ("circle", "input", "line")
+_BLOCKS = ("dd", "details", "div", "h1", "h2", "h3", "h4", "li", "section", "table", "tr", "ul")
+"""A line ends after these, so that people and their tools can read the source of a page."""
 
 
 def element(name: str, *content: Content, **attributes: Attribute) -> Html:
@@ -26,7 +28,8 @@ def element(name: str, *content: Content, **attributes: Attribute) -> Html:
     stand for hyphens, `data_n=3`. True gives an attribute no value; None and False leave it out.
     """
     start = f"<{name}{''.join(map(_attribute, attributes, attributes.values()))}"
-    return Html(f"{start}/>" if name in _EMPTY else f"{start}>{html_of(content)}</{name}>")
+    end = "\n" if name in _BLOCKS else ""
+    return Html(f"{start}/>" if name in _EMPTY else f"{start}>{html_of(content)}</{name}>{end}")
 
 
 def raw(text: str) -> Html:

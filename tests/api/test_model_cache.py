@@ -218,7 +218,7 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
     "empty": lambda content: b"",
     "changed": lambda content: content[:-1] + bytes([content[-1] ^ 1]),
     "one bit": lambda content: content[:9] + bytes([content[9] ^ 1]) + content[10:],
-    "exchanged": lambda content: content[4096:8192] + content[:4096] + content[8192:],
+    "exchanged": lambda content: content[len(content) // 2 :] + content[: len(content) // 2],
     "longer": lambda content: content + b"\0",
     "foreign": lambda content: b"something else",
 }

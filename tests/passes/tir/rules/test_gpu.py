@@ -69,6 +69,7 @@ def test_any_plan_of_a_product(sizes: tuple[int, int, int], data: st.DataObject)
     func.plan = plan_of(GPU_MATMUL, Params(values))
     expected = interpreter.results(product(*sizes))
     planned(func, target).commit()
+    func.plan = None
     lower_blocks(func)
     func.verify()
     for ours, theirs in zip(interpreter.results(func), expected, strict=True):
