@@ -51,7 +51,7 @@ ANSWERS = {
     "null host": ("ARGUMENT", "The memory for x is a null pointer."),
     "unbound output": ("UNBOUND", "The output y is not bound."),
     "null buffer": ("ARGUMENT", "The buffer for y is a null pointer."),
-    "tiny buffer": ("BUFFER", "The buffer for y has 4 bytes; it needs 16."),
+    "tiny buffer": ("BUFFER", "The buffer for y has 4 bytes, but needs 16."),
     "foreign buffer": ("BUFFER", "The buffer for y belongs to another context"),
     "read-only output": ("BUFFER", "Kernels cannot write the buffer for the output y."),
     "write-only input": ("BUFFER", "Kernels cannot read the buffer for the input x."),

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
@@ -19,6 +18,7 @@ from clopt.weights import Weights
 from support.c import packaged_models
 from support.cl.image_programs import aliases, blur, lowered
 from support.cl.programs import KERNELS, PROGRAM, WEIGHT, Doubler, check_no_wait, parse
+from support.processes import wait_until
 
 ROOT = Path(__file__).parents[3]
 DIGITS = str(ROOT / "examples" / "digits" / "digits.onnx")
@@ -241,10 +241,7 @@ def test_models_go_when_nobody_has_them(in_c: Callable[..., CExecutable]) -> Non
     assert _references(buffer) > before
     del executable
     # PoCL's thread releases a command's buffers a moment after the command counts as complete.
-    end = time.monotonic() + 10
-    while _references(buffer) > before and time.monotonic() < end:
-        time.sleep(0.01)
-    assert _references(buffer) == before
+    wait_until(lambda: _references(buffer) == before)
 
 
 def _references(buffer: cl.Buffer) -> int:
