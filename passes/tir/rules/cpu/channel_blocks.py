@@ -14,20 +14,30 @@ from ...schedule import Schedule
 from ..naive_kernel import NaiveKernel, whole_contraction
 from ..rule import Needs, Rule
 from ..shared.grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_sizes
-from ..space import Choice, Domains, NotApplicable, Params, Permutation, Space, number, numbers
+from ..space import (
+    Choice,
+    Domains,
+    NotApplicable,
+    Params,
+    Permutation,
+    Space,
+    Value,
+    number,
+    numbers,
+)
 from .beliefs import ITEM_CYCLES
 from .channel_tiles import BlockedReduction, ChannelTile, ChannelTileModel, reduce_in_tiles
 from .streams import AHEAD, AHEAD_DOMAIN, ahead, fetch_ahead, stream_bytes
 
-PARAMETERS = (
+TILE_PARAMETERS = (
     LOCAL_SIZE,
     number("blocks", "blocks of channels of a tile"),
     number("columns", "columns of a tile"),
     number("chunk", "tiles of a row that a work-item computes"),
     number("window", "innermost loops of the window that are unrolled"),
     numbers("order", "the variables as work-items run through them"),
-    AHEAD,
 )
+"""The parameters of all tiles of channels."""
 
 
 def _structure(kernel: NaiveKernel) -> BlockedReduction | NotApplicable:
@@ -38,6 +48,12 @@ def _structure(kernel: NaiveKernel) -> BlockedReduction | NotApplicable:
 
 
 def _domains(shape: BlockedReduction, target: cl.Target) -> Domains:
+    return {**tile_domains(shape, target), AHEAD.name: AHEAD_DOMAIN}
+
+
+def tile_domains(shape: BlockedReduction, target: cl.Target) -> Domains:
+    """Return the domains of `TILE_PARAMETERS`."""
+
     def chunk(params: Params) -> Choice:
         return Choice(shape.chunks(_tile(params)))
 
@@ -52,7 +68,6 @@ def _domains(shape: BlockedReduction, target: cl.Target) -> Domains:
         "chunk": chunk,
         "window": window,
         "order": Permutation(len(shape.extents)),
-        AHEAD.name: AHEAD_DOMAIN,
     }
 
 
@@ -61,28 +76,37 @@ def _tile(params: Params) -> ChannelTile:
 
 
 def _default(space: Space[BlockedReduction]) -> Params:
-    shape, model, target = space.structure, space.model(ChannelTileModel), space.target
-    tile = model.best
+    shape, model = space.structure, space.model(ChannelTileModel)
+    weights = stream_bytes(shape.contraction.func, shape.contraction.stage.block)
+    distance = ahead(weights, model.best.blocks, space.target)
+    return Params({**tile_default(model), AHEAD.name: distance})
+
+
+def tile_default(model: ChannelTileModel) -> dict[str, Value]:
+    """Return the values of `TILE_PARAMETERS` for the best tile of a model."""
+    shape, tile = model.shape, model.best
     # A channel loop in the window leaves tests of borders outside of it.
     window = 1 if shape.term is not None else len(shape.window)
     window = max(n for n in range(min(window, len(shape.window)) + 1) if shape.has_room(tile, n))
     wanted = ITEM_CYCLES / model.cycles(tile)
     order = sorted(range(len(shape.extents)), key=lambda i: (i != 0, i != shape.lane, i))
-    weights = stream_bytes(shape.contraction.func, shape.contraction.stage.block)
-    return Params(
-        {
-            LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE,
-            "blocks": tile.blocks,
-            "columns": tile.columns,
-            "chunk": min(shape.chunks(tile), key=lambda n: abs(n - wanted)),
-            "window": window,
-            "order": tuple(order),
-            AHEAD.name: ahead(weights, tile.blocks, target),
-        }
-    )
+    return {
+        LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE,
+        "blocks": tile.blocks,
+        "columns": tile.columns,
+        "chunk": min(shape.chunks(tile), key=lambda n: abs(n - wanted)),
+        "window": window,
+        "order": tuple(order),
+    }
 
 
 def _apply(schedule: Schedule, shape: BlockedReduction, params: Params) -> None:
+    apply_tiles(schedule, shape, params)
+    fetch_ahead(schedule, shape.contraction.stage.block, params)
+
+
+def apply_tiles(schedule: Schedule, shape: BlockedReduction, params: Params) -> None:
+    """Compute some tiles of a row in each work-item."""
     tile = _tile(params)
     schedule.local_size(*params.numbers(LOCAL_SIZE.name))
     loops = dict(enumerate(shape.contraction.output.loops))
@@ -105,7 +129,6 @@ def _apply(schedule: Schedule, shape: BlockedReduction, params: Params) -> None:
         schedule.unroll(loop)
     schedule.vectorize(lanes)
     schedule.keep_private(block)
-    fetch_ahead(schedule, block, params)
     join_grid(schedule, shape.contraction.borders, shape.contraction.output)
 
 
@@ -113,7 +136,7 @@ CHANNEL_BLOCKS = Rule(
     "channel-blocks",
     2,
     Needs(device="cpu", texels=False, reductions=True),
-    PARAMETERS,
+    (*TILE_PARAMETERS, AHEAD),
     _structure,
     _domains,
     _default,

@@ -12,8 +12,10 @@ from functools import cached_property
 from math import prod
 
 from .....dialects import cl, tir
+from .....dialects.tir import QUAD
 from .....machine.core import L2_BYTES_PER_CYCLE, LOADS_PER_CYCLE, MAD_CYCLES, MADS_PER_CYCLE
 from ...schedule import Schedule
+from ..shared.byte_products import ByteProducts
 from ..shared.contraction import Contraction, element_bytes
 from ..space import NotApplicable, Range
 from ..stages import KernelStage, blocked_variable, lane_step
@@ -23,6 +25,8 @@ _MOST_ACCUMULATORS = 16
 """Compilers move loads up, so that they spill some of more accumulators."""
 _MOST_COPIES = 512
 """Multiply-adds in the text of an unrolled window at the most; more only slows compilers down."""
+_MOST_DOTS = 256
+"""The same for instructions that each add four products."""
 
 
 @dataclass(frozen=True)
@@ -43,7 +47,10 @@ class BlockedReduction:
     lanes: int
     """The size of these blocks."""
     term: int | None
-    """The variable of the reduction along which an operand lies in blocks, too."""
+    """The variable of the reduction along which an operand lies in blocks, or four bytes of both
+    operands side by side."""
+    products: ByteProducts | None = None
+    """Its products of bytes if a step adds four of them."""
 
     @staticmethod
     def of(contraction: Contraction) -> BlockedReduction | NotApplicable:
@@ -102,7 +109,8 @@ class BlockedReduction:
         """Return whether the text may repeat the tile for each step of an unrolled window."""
         extents = self.contraction.stage.block.iter_extents
         copies = prod(extents[i] for i in self.unrolled(window)) * tile.blocks * tile.columns
-        return window == 0 or copies <= _MOST_COPIES
+        most = _MOST_COPIES if self.products is None else _MOST_DOTS
+        return window == 0 or copies <= most
 
     def most_blocks(self) -> Range:
         """Return the numbers of blocks that a tile may have."""
@@ -183,6 +191,7 @@ def reduce_in_tiles(
 ) -> None:
     """Keep the tile in registers; the channels of a block are the innermost loop around it.
 
+    Four products of bytes are the innermost loop of all, for `tir-form-dots` to find.
     `loops` are those of the variables, the `window` innermost ones of the window are unrolled, and
     `row` is the variable of the rows of a tile that has several.
     """
@@ -196,10 +205,17 @@ def reduce_in_tiles(
         tile.insert(0, spatial.pop(row))
     unrolled = [reduce.pop(i) for i in shape.unrolled(window)]
     channels: list[tir.ForOp] = []
+    quads: list[tir.ForOp] = []
     if shape.term is not None:
-        reduce[shape.term], inner = schedule.split(reduce[shape.term], shape.lanes)
-        channels = [inner]
-    schedule.reorder(*spatial.values(), *reduce.values(), *unrolled, *channels, *tile, lanes)
-    for loop in (*unrolled, *tile):
+        if shape.products is None:
+            reduce[shape.term], inner = schedule.split(reduce[shape.term], shape.lanes)
+            channels = [inner]
+        else:
+            # The outermost one, as in the layout of the packed constant.
+            terms, inner = schedule.split(reduce.pop(shape.term), QUAD)
+            reduce, quads = {shape.term: terms, **reduce}, [inner]
+    outside = (*spatial.values(), *reduce.values())
+    schedule.reorder(*outside, *unrolled, *channels, *tile, lanes, *quads)
+    for loop in (*unrolled, *tile, *quads):
         schedule.unroll(loop)
     schedule.vectorize(lanes)
