@@ -1,6 +1,6 @@
-"""Targets for users: by name or from a file, with the facts of the accelerators that are installed.
+"""Targets for users: by name or from a file, with the facts of installed accelerators.
 
-Dialects see the facts of accelerators as names and values. Here their tables are known.
+Dialects see the facts of accelerators as names and values; this module knows their tables.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from .messages.sentences import as_sentence, did_you_mean
 __all__ = ["Target", "TargetChoice", "change_facts", "load_target", "target_names"]
 
 _MOST_BYTES = 1 << 18
-"""The limit of a file."""
+"""The size limit of a file."""
 
 
 @cache
@@ -44,7 +44,7 @@ def fact_types() -> Mapping[str, type[Any]]:
 
 
 def fact_of(name: str, text: str) -> Fact:
-    """Return `text` as a value of a fact, or unchanged for the target to refuse."""
+    """Return `text` as a value of a fact, or unchanged, so that the target rejects it."""
     tables = (*PARTS.values(), *accelerator_tables())
     return next((parsed(table, name, text) for table in tables if name in defaults(table)), text)
 
@@ -62,7 +62,10 @@ def place_of(name: str) -> tuple[str, str]:
 
 
 def with_facts(target: Target, facts: Mapping[str, Any]) -> Target:
-    """Return `target` with other `facts`, accelerators' too; ValueError for what is not a fact."""
+    """Return `target` with some facts replaced, those of accelerators included.
+
+    Raises ValueError as `Target.with_facts` does.
+    """
     return target.with_facts(facts, accelerator_tables())
 
 
@@ -85,23 +88,23 @@ def _tables_in_use(target: Target) -> list[type[AcceleratorFacts]]:
 def multiplies_bytes(target: Target) -> bool:
     """Return whether our kernels multiply the integers of quantised values.
 
-    Not where an accelerator may take such products: it finds them by their conversions.
+    They do not if an accelerator may take such products, which it finds by their conversions.
     """
     if offloads_quantized(target):
         return False
     dots = target.compiler.dot_product
     if target.device.device_type == "gpu":
-        # Texels of bytes are words for its instruction.
+        # The instruction multiplies words, which are texels of bytes.
         return dots in GPU_DOTS and target.uses_textures
     return dots in CPU_DOTS and target.machine.vector_width == 16
 
 
 def load_target(name: str) -> Target:
-    """Return the facts of the device or family `name`, without looking at any device.
+    """Return the facts of the device or family `name`, without querying any device.
 
-    The name of an SoC, in any case, means the target of its GPU. A name that ends in `.toml` is the
-    path of a file like those of `machine/targets`, and its stem the name of the target. Raises
-    CloptError where there is none, and for a mistake in it.
+    The name of an SoC, in upper or lower case, means the target of its GPU. A name that ends in
+    `.toml` is the path of a file like those of `machine/targets`; its stem names the target. Raises
+    CloptError if there is none or it has a mistake.
     """
     if name.endswith(SUFFIX):
         return _load_file(Path(name))
@@ -124,8 +127,8 @@ def _load_file(path: Path) -> Target:
         text = read_file(path, _MOST_BYTES).decode("utf-8")
     except OSError as error:
         raise CloptError(f"{path}: cannot read this target: {error.strerror}.") from error
-    except ValueError as error:  # no UTF-8
-        raise CloptError(f"{path}: this is no TOML file: {error}.") from error
+    except ValueError as error:  # not UTF-8
+        raise CloptError(f"{path}: this is not a TOML file: {error}.") from error
     tables = read_text(text, str(path))
     try:
         _check_tables(tables)
@@ -136,7 +139,7 @@ def _load_file(path: Path) -> Target:
 
 
 def _check_tables(tables: Mapping[str, Any]) -> None:
-    """Raise CloptError for a fact that is not in its table."""
+    """Raise CloptError if a fact is in the wrong table."""
     for name, value in tables.items():
         if name in PARTS and isinstance(value, dict):
             strays = [
@@ -167,7 +170,7 @@ _PATH = re.compile(rf".*?{re.escape(SUFFIX)}(?=[\s,]|$)", re.S)
 
 @dataclass(frozen=True)
 class TargetChoice:
-    """A user's choice of a target: a name or a file (or neither), and facts that differ."""
+    """A user's choice of a target: a name, a file or neither, and facts to replace."""
 
     name: str | None
     facts: Mapping[str, Fact]
@@ -182,8 +185,8 @@ class TargetChoice:
         names = [word for word in words if "=" not in word or word.endswith(SUFFIX)]
         if names != words[: len(names)] or len(names) > 1:
             raise CloptError(
-                f'"{printable(text)}" is no target: write one name, facts such as texture=prefer, '
-                "or a name and then facts."
+                f'"{printable(text)}" is not a target: write one name, facts such as '
+                "texture=prefer, or a name and then facts."
             )
         pairs = (word.partition("=") for word in words[len(names) :])
         facts = {key: fact_of(key, value) for key, _, value in pairs}
@@ -194,14 +197,14 @@ class TargetChoice:
         return None if self.name is None else self.change(load_target(self.name))
 
     def change(self, target: Target) -> Target:
-        """Return `target` with these facts; raise CloptError for unknown facts and wrong values."""
+        """Return `target` with these facts; raise CloptError for unknown facts or wrong values."""
         return change_facts(target, self.facts)
 
 
 def change_facts(target: Target, facts: Mapping[str, Fact]) -> Target:
-    """Return `target` with other `facts`; raise CloptError for unknown facts and wrong values.
+    """Return `target` with some facts replaced.
 
-    It is also an error to ask for textures on a target without images.
+    Raises CloptError for unknown facts, wrong values, and `texture=prefer` without images.
     """
     try:
         changed = with_facts(target, facts)

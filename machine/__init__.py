@@ -1,6 +1,6 @@
-"""The description of a device that code is compiled for, as a value.
+"""The description of the device for which code is compiled, as a value.
 
-A `Target` has four parts, a table of facts each: what the OpenCL API reports (`device`), rates and
-capacities (`machine`), habits of the driver's compiler (`compiler`), and what the user asked for
-(`policy`). An accelerator adds a table of its own. Files in `targets/` hold them as TOML.
+A `Target` has four tables of facts: what the OpenCL API reports (`device`), rates and capacities
+(`machine`), habits of the driver's compiler (`compiler`), and the user's wishes (`policy`). Each
+accelerator adds a table. The files in `targets/` are their TOML form.
 """

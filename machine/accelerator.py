@@ -29,7 +29,7 @@ class AcceleratorFacts(FactTable):
 
     READS_QUANTIZED: ClassVar[bool] = False
     """Whether it accepts products between `nn.dequantize` and `nn.quantize`; passes then keep this
-    form until it has taken its parts."""
+    form until it has claimed its graphs."""
     NEEDS_SHIFTS: ClassVar[bool] = False
     """Whether its scales are powers of two; `nn-quantize` then uses no other scales."""
 
@@ -64,7 +64,7 @@ class AcceleratorFacts(FactTable):
 
     @classmethod
     def of(cls, target: Target) -> Self:
-        """Return these facts of a target; ValueError for values that are out of range."""
+        """Return these facts of a target; raise ValueError if a value is out of range."""
         facts = {name: value for name, value in target.accelerators if name in defaults(cls)}
         return cls(**{name: checked(cls, name, value) for name, value in facts.items()})
 

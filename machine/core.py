@@ -1,15 +1,17 @@
-"""What a core of a CPU does in a cycle: alike on all x86 cores with AVX2 that clopt knows."""
+"""Throughput of a CPU core per cycle, the same on all known x86 cores with AVX2.
+
+Sources are Intel's Optimization Reference Manual ("manual") and measurements.
+"""
 
 MADS_PER_CYCLE = 2.0
-"""Multiply-adds of vectors that a core starts in a cycle: two units since Haswell (Intel's
-Optimization Reference Manual, as are the two below; Zen has as many)."""
+"""Vector multiply-adds issued per cycle: two units since Haswell (manual), and on Zen."""
 LOADS_PER_CYCLE = 2.0
-"""Loads of a core in a cycle, of vectors or scalars: two units since Sandy Bridge."""
+"""Loads issued per cycle, of vectors or scalars: two units since Sandy Bridge (manual)."""
 MAD_CYCLES = 4.0
-"""Cycles until a multiply-add may add to the result of another one: since Skylake."""
+"""Latency of a multiply-add since Skylake (manual)."""
 LANE_CYCLES = 2.0
-"""Cycles in which a core loads or stores one lane of a vector by itself (a guess)."""
+"""Cycles to load or store one lane of a vector separately (conservative guess)."""
 L2_BYTES_PER_CYCLE = 32.0
-"""Bytes that a core reads from its second data cache in a cycle."""
+"""Bytes read from L2 per cycle: half of the peak (manual), which loops do not reach."""
 MEMORY_BYTES_PER_CYCLE = 8.0
-"""Bytes that a core reads in a cycle from beyond its second data cache."""
+"""Bytes read from beyond L2 per cycle (measured on Zen 5: rows of a 4 MB matrix, a page apart)."""

@@ -1,4 +1,4 @@
-"""Declarations of facts: a default, a unit and a range of values for each, in tables."""
+"""Tables of facts, each declared with a default, a unit and a range of values."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _F = TypeVar("_F", str, bool, int, float)
 _KEY = "declaration"
 
 _MOST = 1 << 48
-"""No device exceeds this. Larger numbers are mistakes, and their sums would not fit 64 bits."""
+"""No device exceeds this. Larger numbers are mistakes, and sums of them overflow 64 bits."""
 
 
 @dataclass(frozen=True)
@@ -28,11 +28,11 @@ class Declaration:
     least: int | None = None
     most: int = _MOST
     above: int | None = None
-    """A number that all values exceed."""
+    """An exclusive lower bound."""
     power_of_two: bool = False
 
     def check(self, name: str, value: Any) -> None:
-        """Raise ValueError for a value that is out of range."""
+        """Raise ValueError if `value` is out of range."""
         if self.choices and value not in self.choices:
             names = " or ".join(f'"{choice}"' for choice in self.choices)
             raise ValueError(f'{name} must be {names}, not "{value}"')
@@ -75,10 +75,10 @@ def fact(
 
 @dataclass(frozen=True)
 class FactTable:
-    """A table of facts. A string under each field says what it means."""
+    """A table of facts. The string below each field documents it."""
 
     def __post_init__(self) -> None:
-        """Raise ValueError for the first fact that is out of range."""
+        """Raise ValueError if a fact is out of range."""
         for name, declaration in declarations(type(self)).items():
             declaration.check(name, getattr(self, name))
 
@@ -96,7 +96,7 @@ def declarations(table: type[FactTable]) -> Mapping[str, Declaration]:
 
 @cache
 def defaults(table: type[FactTable]) -> Mapping[str, Fact]:
-    """Return the defaults of a table's facts, whose types are those of all values."""
+    """Return the defaults of a table's facts; they have the types of all values."""
     return {each.name: cast("Fact", each.default) for each in fields(table)}
 
 
@@ -109,7 +109,7 @@ _KINDS: dict[type[Any], str] = {
 
 
 def checked(table: type[FactTable], name: str, value: Any) -> Fact:
-    """Return `value` in the type of a fact of `table`; ValueError for another type."""
+    """Return `value` as the type of a fact of `table`; raise ValueError for other types."""
     expected = type(defaults(table)[name])
     if expected is float and type(value) is int:
         return float(value)
@@ -119,7 +119,7 @@ def checked(table: type[FactTable], name: str, value: Any) -> Fact:
 
 
 def parsed(table: type[FactTable], name: str, text: str) -> Fact:
-    """Return `text` as a value of a fact, or unchanged for `checked` to refuse."""
+    """Return `text` as a value of a fact, or unchanged, so that `checked` rejects it."""
     expected = type(defaults(table)[name])
     try:
         if expected is bool:

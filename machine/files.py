@@ -1,6 +1,6 @@
-"""Targets by name: device facts as data, one TOML file for each OpenCL device or family of devices.
+"""Targets by name: a TOML file of facts for each OpenCL device or family of devices.
 
-No device is looked at, so that a name means the same facts on every machine.
+Nothing here queries a device, so a name means the same facts on every machine.
 """
 
 from __future__ import annotations
@@ -18,16 +18,15 @@ from .accelerator import raw_facts
 from .target import PARTS, Target, part_facts
 
 BASE = "base"
-"""The key of a file that names the target whose facts it has where it says nothing else."""
+"""The key of a file that names the target whose facts it inherits."""
 
 SUFFIX = ".toml"
 
 ReadTable: TypeAlias = Callable[[str, Mapping[str, Any]], Mapping[str, Any]]
-"""From the name and the table of an accelerator to its facts by name."""
+"""Maps the name and the table of an accelerator to its facts by name."""
 
 _MOST_DOTS = 100
-"""The limit of a line. The memory of tomllib grows with the square of the dots in a key: 20,000
-take 1.6 GB."""
+"""The limit of a line. tomllib's memory grows with the square of the dots: 20,000 take 1.6 GB."""
 
 
 def _targets() -> Traversable:
@@ -36,17 +35,17 @@ def _targets() -> Traversable:
 
 @cache
 def target_names() -> tuple[str, ...]:
-    """Return the names of the targets that clopt brings, sorted."""
+    """Return the sorted names of the targets in this package."""
     names = (file.name for file in _targets().iterdir())
     return tuple(sorted(name.removesuffix(SUFFIX) for name in names if name.endswith(SUFFIX)))
 
 
 @cache
 def named_target(name: str) -> Target:
-    """Return the target whose facts a module has that gives only a name.
+    """Return the target of a module that states only a name.
 
-    That is the generic CPU for names that clopt does not know. Nothing checks the facts of
-    accelerators, which may not be installed.
+    Unknown names mean the generic CPU. The facts of accelerators stay unchecked, because these may
+    not be installed.
     """
     if name not in target_names():
         return Target(name)
@@ -58,26 +57,26 @@ def named_target(name: str) -> Target:
 
 
 def named_facts(name: str, read_table: ReadTable) -> dict[str, Any]:
-    """Return the facts in the file of a target that clopt brings, by name."""
+    """Return the facts in the file of one of these targets, by name."""
     text = _targets().joinpath(f"{name}{SUFFIX}").read_text(encoding="utf-8")
     return flat_facts(tomllib.loads(text), read_table)
 
 
 def read_text(text: str, place: str) -> dict[str, Any]:
-    """Return the tables of a file; CloptError that names `place` for a text that is no TOML."""
+    """Return the tables of a file; raise CloptError with `place` if the text is not TOML."""
     for number, line in enumerate(text.split("\n"), 1):
         if line.count(".") > _MOST_DOTS:
-            raise CloptError(f"{place}:{number}: a line of a target has {_MOST_DOTS} dots at most.")
+            raise CloptError(f"{place}:{number}: a line must have at most {_MOST_DOTS} dots.")
     try:
         return tomllib.loads(text)
     except ValueError as error:
-        raise CloptError(f"{place}: this is no TOML file: {error}.") from error
+        raise CloptError(f"{place}: this is not a TOML file: {error}.") from error
     except RecursionError as error:
         raise CloptError(f"{place}: its values are nested too deeply for a target.") from error
 
 
 def flat_facts(tables: Mapping[str, Any], read_table: ReadTable) -> dict[str, Any]:
-    """Return the facts of a file by name, with those of the target that it names as its base.
+    """Return the facts of a file by name, including those of its base.
 
     `read_table` reads the tables of accelerators. Raises CloptError or ValueError for mistakes.
     """
@@ -89,5 +88,5 @@ def flat_facts(tables: Mapping[str, Any], read_table: ReadTable) -> dict[str, An
     if base is None:
         return facts
     if base not in target_names():
-        raise CloptError(f"{BASE} is one of {', '.join(target_names())}, not {base!r}.")
+        raise CloptError(f"{BASE} must be one of {', '.join(target_names())}, not {base!r}.")
     return named_facts(base, read_table) | facts

@@ -19,7 +19,7 @@ from .policy import PolicyFacts
 TEXEL = 4
 """Elements of a texel: images are RGBA."""
 
-# Up to this cost an image is the better memory: its unit computes addresses and borders.
+# Images up to a quarter slower than buffers pay off: their units compute addresses and borders.
 _AFFORDABLE_IMAGE_COST = 1.25
 
 PARTS: Mapping[str, type[FactTable]] = {
@@ -33,7 +33,7 @@ PARTS: Mapping[str, type[FactTable]] = {
 
 @dataclass(frozen=True)
 class Target:
-    """Facts about an OpenCL device that lowering and scheduling read; the defaults fit any CPU.
+    """The facts about an OpenCL device that passes read; the defaults suit any CPU.
 
     No pass probes hardware: the same module and the same target give the same bytes.
     """
@@ -44,8 +44,8 @@ class Target:
     compiler: CompilerFacts = field(default_factory=CompilerFacts)
     policy: PolicyFacts = field(default_factory=PolicyFacts)
     accelerators: tuple[tuple[str, Fact], ...] = ()
-    """Facts of accelerators by name, those that differ from their defaults. Their own table reads
-    them: `AcceleratorFacts.of(target)`."""
+    """Facts of accelerators that differ from their defaults, by name. `AcceleratorFacts.of(target)`
+    reads them."""
 
     @cached_property
     def facts(self) -> Mapping[str, Fact]:
@@ -55,22 +55,14 @@ class Target:
 
     @property
     def uses_textures(self) -> bool:
-        """Whether values between kernels lie in images where they fit.
-
-        Never on a device without images. With `texture="auto"`, where reading an image costs at
-        most a quarter more than reading a buffer: what its unit saves, guards at borders above
-        all, is worth that much.
-        """
+        """Whether values between kernels lie in images where they fit."""
         texture = self.policy.texture
         affordable = self.machine.image_cost <= _AFFORDABLE_IMAGE_COST
         return self.device.images and (texture == "prefer" or (texture == "auto" and affordable))
 
     @property
     def lanes(self) -> int:
-        """Elements of a block of a packed axis: a texel's, or those of a CPU's vector.
-
-        0 where values between kernels stay plain.
-        """
+        """Elements in a block of a packed axis: a texel or a CPU vector; 0 if values stay plain."""
         if self.uses_textures:
             return TEXEL
         width = self.machine.vector_width
@@ -84,15 +76,18 @@ class Target:
         facts: Mapping[str, Any],
         tables: Iterable[type[AcceleratorFacts]] = (),
     ) -> Target:
-        """Return a target with `facts` and else the defaults; ValueError for what is not a fact."""
+        """Return a target with `facts`, and defaults for the rest.
+
+        Raises ValueError as `with_facts` does.
+        """
         return cls(name).with_facts(facts, tables)
 
     def with_facts(
         self, facts: Mapping[str, Any], tables: Iterable[type[AcceleratorFacts]] = ()
     ) -> Target:
-        """Return this target with other `facts`, of the four parts or of accelerators' `tables`.
+        """Return this target with some facts replaced, of its parts or of accelerators' `tables`.
 
-        Raises ValueError for a name that is not a fact, and for a value that is out of range.
+        Raises ValueError if a name is not a fact or a value is out of range.
         """
         known = part_facts()
         parts: dict[str, dict[str, Any]] = {part: {} for part in PARTS}
@@ -110,15 +105,15 @@ class Target:
     def _merged(
         self, facts: Mapping[str, Any], tables: list[type[AcceleratorFacts]]
     ) -> tuple[tuple[str, Fact], ...]:
-        """Return the accelerators' facts with others; ValueError for one that no table has."""
+        """Return the accelerators' facts with some replaced; raise ValueError for unknown names."""
         merged: dict[str, Any] = {**dict(self.accelerators), **facts}
         table_of = {name: table for table in tables for name in defaults(table)}
-        # Without tables the facts of a module's text stay as they are, for others to check.
+        # Without tables, facts from the text of a module stay unchecked.
         for name in merged if tables else facts:
             if name not in table_of:
                 raise ValueError(no_fact(name, [*part_facts(), *table_of]))
         for name, table in table_of.items():
-            # In one order and without defaults, so that equal facts are equal targets.
+            # Sorted and without defaults, so that equal facts make equal targets.
             if name in merged:
                 merged[name] = checked(table, name, merged[name])
                 if merged[name] == defaults(table)[name]:
@@ -130,12 +125,12 @@ class Target:
 
 
 def no_fact(name: str, known: Iterable[str]) -> str:
-    """Return what is wrong with the name of a fact that is none of the `known` ones."""
+    """Return the message for a name that is not a `known` fact."""
     remedy = did_you_mean(name, known, "docs/targets.md lists the facts", most=3)
-    return f'"{printable(name)}" is no fact of a target; {remedy}'
+    return f'"{printable(name)}" is not a fact of a target; {remedy}'
 
 
 @cache
 def part_facts() -> Mapping[str, str]:
-    """Return the facts of the four parts, in order, with the part of each."""
+    """Map each fact of the four parts, in order, to the name of its part."""
     return {name: part for part, table in PARTS.items() for name in defaults(table)}

@@ -60,5 +60,5 @@ def check_keywords(
         facts_page = "docs/targets.md lists the facts."
         hint = did_you_mean(name, [*known, *arguments], facts_page)
         raise CloptError(
-            f'clopt.compile has no argument "{name}" and a target no such fact; {hint}'
+            f'clopt.compile has no argument "{name}" and a target has no such fact; {hint}'
         )

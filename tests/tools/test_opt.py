@@ -165,7 +165,7 @@ BAD_OPTIONS = {
     "-p dce{{": "this is not a pipeline",
     "--print-ir-after=cse -p dce": "--print-ir-after=cse: this pass is not in the pipeline",
     "--target nonsense": 'There is no target "nonsense"',
-    "--target pocl speed=high": '"speed" is no fact of a target; docs/targets.md lists the facts',
+    "--target pocl speed=high": '"speed" is not a fact of a target; docs/targets.md lists',
     "--target texture=prefer": "texture=prefer needs a device with images, and generic has none",
     "--target=pocl,texture=yes": 'texture must be "off" or "auto" or "prefer", not "yes"',
     "--weights no.safetensors": "the weights file no.safetensors",

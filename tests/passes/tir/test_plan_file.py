@@ -166,7 +166,7 @@ def test_the_same_file_gives_the_same_bytes(file: Path) -> None:
         ("#tir.plan", "#tir.scope", "net.plans:3: this is no plan: #tir.scope<"),
         (" - ", " -5 ", "net.plans:3: a time is microseconds or -, not -5"),
         (" - ", " soon ", "net.plans:3: a time is microseconds or -, not soon"),
-        ("compute_units=2", "units=2", 'net.plans:3: "units" is no fact of a target'),
+        ("compute_units=2", "units=2", 'net.plans:3: "units" is not a fact of a target'),
         ("compute_units=2", "compute_units=x", "net.plans:3: compute_units must be a whole number"),
     ],
 )

@@ -96,7 +96,7 @@ def test_an_edit_counts_but_for_what_the_device_says(
     assert (live.machine.vector_width, live.machine.l1_cache_bytes) == (4, 12345)
     assert live.device.compute_units == find_device(device).compute_units
     file.write_text("lanes = 4\n")
-    with pytest.raises(CloptError, match='"lanes" is no fact of a target') as error:
+    with pytest.raises(CloptError, match='"lanes" is not a fact of a target') as error:
         live_target(find_device(device))
     assert str(error.value).startswith(str(file))
     assert calibrate(find_device(device)) == file
