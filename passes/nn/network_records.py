@@ -8,7 +8,14 @@ from hashlib import sha256
 from typing import Self
 
 from ...dialects import cl
-from ..tir.tuning_database import DeviceDriver, RecordSource, TuningDatabase, latest, sources, whose
+from ..tir.tuning_database import (
+    DeviceDriver,
+    RecordSource,
+    TuningDatabase,
+    device_label,
+    latest,
+    sources,
+)
 from ..tir.tuning_record import Record
 
 
@@ -47,12 +54,12 @@ class NetworkRecords:
         return after.most >= before.least
 
     def remarks(self, choices: str, device: DeviceDriver) -> Sequence[str]:
-        """Whose choices these are, unless they are those of `device`."""
+        """Return a remark on where the choices were measured, unless it was on `device`."""
         if self.source.device == device and self.source.has_facts:
             return ()
-        place = whose(self.source.device, self.source.has_facts)
+        place = device_label(self.source.device, self.source.has_facts)
         return (
-            f"the {choices} are those that cost least {place}; clopt-tune finds those of this "
+            f"the {choices} are those that cost least {place}; run clopt-tune to measure on this "
             "device.",
         )
 

@@ -139,7 +139,7 @@ def _take_plans(
         current = next(rule.version for rule in rules() if rule.name == plan.rule)
         if plan.version < current:
             remarks.append(
-                f"{entry.place}: the plan of @{func.sym_name.data} is left out: it is of version "
+                f"{entry.place}: the plan of @{func.sym_name.data} is ignored: it is for version "
                 f"{plan.version} of rule '{plan.rule}', which is at version {current}."
             )
             continue

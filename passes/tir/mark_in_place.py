@@ -1,10 +1,12 @@
 """`tir-mark-in-place`: finds the inputs of a kernel that its outputs may overwrite.
 
-A pair is noted if every element of the input is read before the same element of the output is
-written, by the same work-item. The proof takes each load with each store: if both access the same
-element, equal indices must determine all work-item indices and all loops around both, and in that
-one iteration the load comes first. There is no pair if an index is not understood, or if a tile
-overlaps its neighbour and reads elements that the neighbour has written.
+A pair is noted if each element of the input is read before the same element of the output is
+written, and by the same work-item. The proof compares each load with each store. If both access the
+same element, equal indices must determine all work-item indices and all loops around both, and the
+load must come first in that iteration.
+
+An index that is not an affine expression rules a pair out. So does a tile that reads elements which
+its neighbour writes.
 """
 
 from __future__ import annotations
@@ -33,7 +35,7 @@ _LATER = (tir.LoopKind.Serial, tir.LoopKind.Rolled)
 
 @dataclass(frozen=True)
 class TIRMarkInPlacePass(ModulePass):
-    """Note the pairs of every kernel whose launch is known."""
+    """Mark the in-place pairs of every kernel with a known launch size."""
 
     name: ClassVar[str] = "tir-mark-in-place"
 
@@ -44,7 +46,7 @@ class TIRMarkInPlacePass(ModulePass):
 
 
 def in_place_pairs(func: tir.FuncOp) -> list[tuple[int, int]]:
-    """Return the pairs of an input and an output of a lowered kernel that may be the same bytes."""
+    """Return the pairs (input, output) of a lowered kernel that may share memory."""
     candidates = [
         (i, o)
         for o in func.output_indices
@@ -59,7 +61,7 @@ def in_place_pairs(func: tir.FuncOp) -> list[tuple[int, int]]:
 
 
 def _same_memory(source: SSAValue, result: SSAValue) -> bool:
-    """Whether two parameters are dense buffers with equally many elements of the same type.
+    """Return whether two parameters are dense buffers of equal element type and count.
 
     A compiler may move accesses to elements of different types past each other, even if the types
     have the same width.
@@ -74,7 +76,7 @@ def _same_memory(source: SSAValue, result: SSAValue) -> bool:
 
 
 def _reads_first(kernel: ParameterAccesses, source: SSAValue, result: SSAValue) -> bool:
-    """Whether all loads of `source` come before the stores of the same elements of `result`."""
+    """Return whether every load of `source` precedes the store of the same element of `result`."""
     reads, writes = kernel.of[source], kernel.of[result]
     if kernel.items is None or reads is None or writes is None:
         return False
@@ -105,7 +107,7 @@ class _Meeting:
         self.shared = {*kernel.items, *(kernel.dims[loop.var] for loop in self.common)}
 
     def is_harmless(self) -> bool:
-        """Whether it cannot happen, or always in one work-item and with the load first."""
+        """Return whether the two never meet, or meet in one work-item with the load first."""
         later = self._solve()
         if later is None:
             return True
@@ -122,7 +124,7 @@ class _Meeting:
         return self.read.position < self.write.position or self._excludes()
 
     def _excludes(self) -> bool:
-        """Whether load and store are in two branches of one condition."""
+        """Return whether load and store are in different branches of one condition."""
         pairs = zip(self.read.place.regions, self.write.place.regions, strict=False)
         first, second = next((pair for pair in pairs if pair[0] is not pair[1]), (None, None))
         if first is None or second is None:
@@ -167,7 +169,7 @@ class _Meeting:
         return max(access.place.ranges[dim][1] for access in (self.read, self.write))
 
     def _equations(self) -> Iterator[Equation]:
-        """Elements are the same if their numbers are, and then so are all digits of the numbers."""
+        """Yield the equations of a meeting: all digits of the element's number are equal."""
         cuts = sorted({*self.read.strides} & {*self.write.strides})
         for low, high in dict.fromkeys((*pairwise(cuts), (cuts[0], cuts[-1]))):
             write = self.kernel.digit(self.write, low, high)
@@ -184,14 +186,14 @@ class _Meeting:
                 yield Equation([distance], -distance.low)
 
     def _part(self, atom: AffineExpr, later: int, earlier: int) -> Equation:
-        """`later * atom` where the store is minus `earlier * atom` where the load is."""
+        """Return `later * atom` at the store minus `earlier * atom` at the load, as terms."""
         apart = [LinearTerm(later, *self.kernel.bounds(atom, self.write))] if later else []
         apart += [LinearTerm(-earlier, *self.kernel.bounds(atom, self.read))] if earlier else []
         if not atom.used_dims() <= self.shared:
             return Equation(apart)
         if later == earlier:
             return Equation([replace(self._distance(atom), factor=later)])
-        # An atom with only one value may be counted as often as on the other side.
+        # If an atom has a single value, either side may take it with the other side's factor.
         for access, factor in ((self.write, earlier), (self.read, later)):
             low, high = self.kernel.bounds(atom, access)
             if low == high:
@@ -208,7 +210,7 @@ class _Meeting:
 
 
 def _connected(groups: Iterable[set[int]]) -> list[set[int]]:
-    """Return the groups, united where they have a member in common."""
+    """Return the groups, with groups that share a member merged."""
     united: list[set[int]] = []
     for group in groups:
         apart = [other for other in united if not other & group]

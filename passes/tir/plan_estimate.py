@@ -1,4 +1,4 @@
-"""Estimates of plans: a kernel is scheduled and lowered alone, by the passes of the pipeline."""
+"""Estimate plans: schedule and lower one kernel with the passes of the pipeline."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _PASSES: tuple[ModulePass, ...] = (
     TIRApplyPlanPass(),
     TIRSplitKernelsPass(),
     TIRApplyPlanPass(),
-    # Without a program it changes the types of parameters alone.
+    # There is no program here, so this pass only changes parameter types.
     CLPackConstantsPass(),
     TIRLowerBlocksPass(),
     TIRHoistGuardsPass(),
@@ -35,8 +35,8 @@ _PASSES: tuple[ModulePass, ...] = (
 def estimate_plan(func: tir.FuncOp, plan: tir.Plan, target: cl.Target) -> Estimate:
     """Estimate the time of a naive kernel with a plan.
 
-    A plan that splits the kernel has the plans of the parts, whose launches follow each other.
-    Raises ScheduleError for a plan that does not fit the kernel.
+    If the plan splits the kernel, the launches of its parts follow each other. Raises ScheduleError
+    if the plan does not fit the kernel.
     """
     kernel = func.clone()
     kernel.plan = tir.PlanAttr(plan)

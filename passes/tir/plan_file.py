@@ -1,12 +1,12 @@
-"""A file of plans, one line each: people read, compare and edit it.
+"""A plan file: one line per plan, made to be read, compared and edited by hand.
 
     clopt-plans 1
     # @conv_1: conv, relu
     5d0c9f0b51a5a3a2 pocl,compute_units=2 - #tir.plan<"register-tile", 1, {...}>
 
-An entry is the kernel's content, the target, the microseconds that were measured or `-`, the plan.
-`#` begins a comment. The target is a name and facts that must hold; of several entries for a kernel
-on a target the last counts.
+An entry consists of the kernel's digest, the target, the measured microseconds or `-`, and the
+plan. `#` starts a comment. The target is a name and the facts that must hold. If several entries
+match a kernel and a target, the last one wins.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ from ...targets import fact_of
 from .rules import rules
 
 HEADER = "clopt-plans 1"
-"""The first line; the number changes with what `kernel_key` reads."""
+"""The first line. The number changes whenever `kernel_key` reads something else."""
 
 _UNTIMED = "-"
 _DECIDING = {"cpu": ("compute_units", "vector_registers"), "gpu": ("compute_units",)}
-"""Facts, by kind of device, that differ between devices of one name and decide what is fast."""
+"""Facts, by kind of device, that vary between devices of one name and decide what is fast."""
 
 
 @dataclass(frozen=True)
@@ -43,19 +43,19 @@ class Entry:
     """The plan of a kernel on a target."""
 
     kernel: str
-    """The kernel's content: `kernel_key`."""
+    """A digest of the kernel: `kernel_key`."""
     target: str
     facts: Mapping[str, Fact]
-    """What the target's facts must be for the plan to count."""
+    """Facts that the target must have for the entry to apply."""
     plan: tir.Plan
     microseconds: float | None = None
-    """The time of one launch, if it was measured."""
+    """The measured time of one launch, or None."""
     comment: str = ""
     place: str = ""
-    """The file and line that it is from."""
+    """The file and line of the entry."""
 
     def holds_for(self, target: cl.Target) -> bool:
-        """Whether the entry is about this target."""
+        """Return whether the entry applies to `target`."""
         same = all(target.facts.get(name) == value for name, value in self.facts.items())
         return same and self.target == target.name
 
@@ -68,22 +68,22 @@ class Entry:
 
 @dataclass(frozen=True)
 class PlanFile:
-    """The entries of a file."""
+    """The entries of a plan file."""
 
     name: str
     entries: Mapping[str, list[Entry]] = field(default_factory=dict[str, list[Entry]])
-    """By kernel, in the order of the file."""
+    """The entries of each kernel, in file order."""
 
     @classmethod
     def read(cls, path: Path) -> PlanFile:
-        """Read a file; CloptError for one that is none, naming the line of the first mistake."""
+        """Read a plan file. Raise CloptError with the line of the first mistake."""
         try:
             text = path.read_text(encoding="utf-8")
         except (OSError, UnicodeDecodeError) as error:
             raise CloptError(f"Cannot read {path}: {reason_of(error)}.") from error
         header, *lines = text.split("\n")
         if header.strip() != HEADER:
-            raise CloptError(f'{path}:1: a file of plans begins with "{HEADER}".')
+            raise CloptError(f'{path}:1: the first line of a plan file must be "{HEADER}".')
         ctx = plan_context()
         entries: dict[str, list[Entry]] = {}
         for number, line in enumerate(lines, 2):
@@ -93,23 +93,23 @@ class PlanFile:
         return cls(str(path), entries)
 
     def find(self, func: tir.FuncOp, target: cl.Target) -> Entry | None:
-        """Return the entry for a naive kernel on a target; None without one."""
+        """Return the entry for a naive kernel on a target, or None."""
         found = self.entries.get(kernel_key(func), [])
         return next((entry for entry in reversed(found) if entry.holds_for(target)), None)
 
 
 def plan_text(entries: Iterable[Entry]) -> str:
-    """Return the text of a file with these entries."""
+    """Return the text of a plan file with these entries."""
     return f"{HEADER}\n{''.join(map(str, entries))}"
 
 
 def entry_of(func: tir.FuncOp, target: cl.Target) -> Entry:
-    """Return the entry that keeps a naive kernel's plan."""
+    """Return a plan file's entry for a naive kernel and its plan."""
     assert func.plan is not None
     if len(target.name.split()) != 1 or "," in target.name or target.name.startswith("#"):
         raise CloptError(
-            f'a file of plans cannot hold the name of the target "{printable(target.name)}"; '
-            "write one without spaces and commas."
+            f'a plan file cannot hold the target name "{printable(target.name)}"; '
+            "choose a name without spaces and commas."
         )
     facts = {name: target.facts[name] for name in _DECIDING[target.device.device_type]}
     nodes = "" if func.comment is None else f": {func.comment.data}"
@@ -118,7 +118,7 @@ def entry_of(func: tir.FuncOp, target: cl.Target) -> Entry:
 
 
 def kernel_key(func: tir.FuncOp) -> str:
-    """Return a digest of a naive kernel: all that it computes, but no name, comment or plan."""
+    """Return a digest of what a naive kernel computes, without its names, comment and plan."""
     kernel = func.clone()
     kernel.plan = kernel.schedule = kernel.comment = kernel.roles = None
     for op in kernel.walk():
@@ -134,18 +134,16 @@ def kernel_key(func: tir.FuncOp) -> str:
 
 
 def _read_entry(ctx: Context, line: str, place: str) -> Entry:
-    """Return the entry of a line; the plan's rule exists, though its version may be another."""
+    """Return the entry of a line. Its rule must exist, but may have another version."""
     words = line.split(maxsplit=3)
     if len(words) < 4:
-        raise CloptError(f"{place}: an entry is a kernel, a target, a time or -, and a plan.")
+        raise CloptError(f"{place}: an entry needs a kernel, a target, a time or -, and a plan.")
     kernel, target, time, text = words
     name, *pairs = target.split(",")
     plan = read_plan(ctx, text, place)
     known = [rule.name for rule in rules()]
     if plan.rule not in known:
-        raise CloptError(
-            f"{place}: the plan is of rule '{plan.rule}', but the rules are {', '.join(known)}."
-        )
+        raise CloptError(f"{place}: unknown rule '{plan.rule}'; the rules are {', '.join(known)}.")
     facts = dict(_read_fact(pair, place) for pair in pairs)
     return Entry(kernel, name, facts, plan, _read_time(time, place), place=place)
 
@@ -168,12 +166,12 @@ def _read_time(text: str, place: str) -> float | None:
     except ValueError:
         microseconds = -1.0
     if not 0 <= microseconds < float("inf"):
-        raise CloptError(f"{place}: a time is microseconds or {_UNTIMED}, not {printable(text)}.")
+        raise CloptError(f"{place}: expected microseconds or {_UNTIMED}, got {printable(text)}.")
     return microseconds
 
 
 def plan_context() -> Context:
-    """Return a context that knows what stands in a plan."""
+    """Return a context that can parse plans."""
     ctx = Context()
     ctx.load_dialect(Builtin)
     ctx.load_dialect(tir.TIR)
@@ -181,18 +179,18 @@ def plan_context() -> Context:
 
 
 def read_plan(ctx: Context, text: str, place: str) -> tir.Plan:
-    """Return the plan of a text; CloptError, naming the place, for a text that is none."""
-    # In a dictionary, so that the parser refuses whatever follows the plan.
+    """Parse a plan. Raise CloptError, naming the place, if the text is not a plan."""
+    # Inside a dictionary the parser rejects any text that follows the plan.
     source = Source(place, f"module attributes {{plan = {text}}} {{}}")
     try:
         module = SourceModule.parse(ctx, source).module
     except CloptError as error:
-        raise CloptError(f"{place}: this is no plan: {printable(text)}.") from error
+        raise CloptError(f"{place}: not a plan: {printable(text)}.") from error
     match module.attributes:
         case {"plan": tir.PlanAttr() as plan, **others} if not others:
             return plan.data
         case _:
-            raise CloptError(f"{place}: this is no plan: {printable(text)}.")
+            raise CloptError(f"{place}: not a plan: {printable(text)}.")
 
 
 def _text(value: Fact) -> str:

@@ -1,4 +1,4 @@
-"""The plans of the kernels that a plan splits a kernel into."""
+"""Plans for the parts of a kernel that a plan splits."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ def with_parts(
     target: cl.Target,
     choose: Callable[[tir.FuncOp], tir.Plan] | None = None,
 ) -> tir.Plan:
-    """Return a plan of a naive kernel with the plans of the kernels that it splits it into.
+    """Return `plan` with a plan for each kernel that it splits `func` into.
 
-    A plan that has them, or that splits nothing, stays. `choose` gives the plan of each part, by
-    default the one that the part would get without a tuning database.
+    A plan that already has them, or that splits nothing, is returned unchanged. `choose` returns
+    the plan of a part; by default it is the one that the part would get without a tuning database.
     """
     if plan.parts or not rule_named(plan.rule).splits:
         return plan
@@ -34,7 +34,7 @@ def with_parts(
 
 
 def parts_of(func: tir.FuncOp, plan: tir.Plan, target: cl.Target) -> list[tir.FuncOp]:
-    """Return the naive kernels that a plan splits a naive kernel into, in order."""
+    """Return the naive kernels that `plan` splits a naive kernel into, in order."""
     copy = func.clone()
     copy.plan = tir.PlanAttr(replace(plan, parts=()))
     module = ModuleOp([copy])

@@ -1,4 +1,4 @@
-"""The revision of the compiler that a time belongs to."""
+"""The compiler revision that a measured time belongs to."""
 
 from __future__ import annotations
 
@@ -8,12 +8,12 @@ from hashlib import sha256
 from ...files.resources import read_tree
 
 _FOLDERS = ("passes/tir", "dialects/tir", "backends/opencl_c")
-"""The code from a plan to the text of a kernel."""
+"""The code that turns a plan into kernel source."""
 
 
 @cache
 def compiler_revision() -> str:
-    """Return a digest of the code that makes the text of a kernel from its plan.
+    """Return a digest of the code that turns a plan into kernel source.
 
     It is the same on every machine, and takes a few milliseconds.
     """

@@ -1,7 +1,7 @@
-"""`tir-split-kernels`: cuts kernels at the temporaries that lie in global memory.
+"""`tir-split-kernels`: cuts kernels at their temporaries in global memory.
 
-The work-items of a launch cannot wait for those of other groups, but the launches of a queue follow
-each other. So partial results that several groups compute are a buffer between two kernels.
+Work-items cannot wait for other work-groups of their launch, but the launches of a queue run in
+order. So partial results computed by several groups go into a buffer between two kernels.
 """
 
 from __future__ import annotations
@@ -32,14 +32,14 @@ _GLOBAL = tir.ScopeAttr(tir.Scope.Global)
 
 @dataclass(frozen=True)
 class TIRSplitKernelsPass(ModulePass):
-    """Make several kernels of each one that has temporaries in global memory.
+    """Split each kernel that has temporaries in global memory.
 
     Each stage that writes such a temporary becomes a kernel, with copies of the stages that it
-    needs; the stages that compute the outputs are the last kernel, which keeps the name. A program
-    that launches the kernel launches all of them, in order, with a buffer for each temporary.
+    needs. The stages that compute the outputs form the last kernel, which keeps the name. A program
+    that launches the kernel launches all parts in order, with a buffer for each temporary.
 
-    A part that no schedule has touched is a naive kernel again. It gets its plan from that of the
-    whole kernel, or waits for one.
+    A part that has no schedule yet is a naive kernel again. It gets a plan from the plan of the
+    whole kernel, or is planned later.
     """
 
     name: ClassVar[str] = "tir-split-kernels"
@@ -63,12 +63,12 @@ class TIRSplitKernelsPass(ModulePass):
 
 @dataclass(frozen=True)
 class _KernelPart:
-    """A kernel made of a larger one, and where a launch finds its arguments."""
+    """A kernel cut out of a larger one, with the sources of its arguments."""
 
     name: str
     func: tir.FuncOp
     arguments: Sequence[int | str]
-    """Each the position of an argument of the whole kernel, or the name of a new buffer."""
+    """Positions of the whole kernel's arguments, or names of new buffers."""
     buffers: Mapping[str, MemRefType[Attribute]]
     """The new buffers that the kernel writes."""
 
@@ -82,12 +82,12 @@ def _global_temporaries(func: tir.FuncOp) -> list[SSAValue]:
 
 
 def split_kernel(func: tir.FuncOp) -> None:
-    """Put the kernels that `func` becomes in its place, in a module without programs."""
+    """Replace `func` by its parts, in a module without programs."""
     _split(func, _global_temporaries(func), {func.sym_name.data})
 
 
 def _split(func: tir.FuncOp, cuts: Sequence[SSAValue], names: set[str]) -> list[_KernelPart]:
-    """Put the kernels that `func` becomes in its place."""
+    """Replace `func` by its parts and return them."""
     nests = _Nests(func, cuts)
     taken = {hint: number for number, hint in enumerate(_unique_hints(cuts))}
     buffers = dict(zip(cuts, taken, strict=True))
@@ -103,16 +103,16 @@ def _split(func: tir.FuncOp, cuts: Sequence[SSAValue], names: set[str]) -> list[
 
 
 def _give_plans(func: tir.FuncOp, parts: Sequence[_KernelPart]) -> None:
-    """Give the parts of a kernel the plans that stand in its plan."""
+    """Attach to each part its plan from the plan of the whole kernel."""
     plans = () if func.plan is None else func.plan.data.parts
     if plans and len(plans) != len(parts):
-        raise refuse(func, f"its plan has plans of {len(plans)} parts, but it has {len(parts)}")
+        raise refuse(func, f"its plan has plans for {len(plans)} parts, but it has {len(parts)}")
     for part, plan in zip(parts, plans, strict=False):
         part.func.plan = tir.PlanAttr(plan)
 
 
 def _unique_hints(values: Iterable[SSAValue]) -> Iterator[str]:
-    """Return a name for each value: its hint, or its hint and a number."""
+    """Yield a unique name for each value, made from its hint."""
     seen: set[str] = set()
     for value in values:
         name = free_name(value.name_hint or "parts", seen)
@@ -121,7 +121,7 @@ def _unique_hints(values: Iterable[SSAValue]) -> Iterator[str]:
 
 
 class _Nests:
-    """The statements of a kernel, and which of them need the results of which."""
+    """The top-level statements of a kernel and their dependences."""
 
     def __init__(self, func: tir.FuncOp, cuts: Sequence[SSAValue]):
         self.roots = [op for op in func.body.block.ops if blocks_in(op)]
@@ -144,7 +144,7 @@ class _Nests:
         """The statements that write outputs."""
 
     def needed_by(self, roots: Sequence[Operation]) -> list[Operation]:
-        """Return some statements and those whose results they need, except via global memory."""
+        """Return `roots` and all statements they depend on, except through global memory."""
         found, pending = set(roots), list(roots)
         while pending:
             for buffer in _read_in(pending.pop()) - self.cuts:
@@ -155,7 +155,7 @@ class _Nests:
         return [root for root in self.roots if root in found]
 
     def _check(self, root: Operation) -> None:
-        """Refuse a statement whose work-items need what those of other groups compute in it."""
+        """Refuse a statement in which a work-item needs results of other groups."""
         shared = self.cuts & _written_in(root).keys()
         for block in blocks_in(root):
             own = written(block)
@@ -164,13 +164,13 @@ class _Nests:
                 raise refuse(
                     block,
                     f"it reads '{foreign.name_hint}', which other work-items write in the same "
-                    "launch; compute it outside of the loops of that stage",
+                    "launch; compute it outside the loops of that stage",
                 )
             if any(temporary(buffer) is None for buffer in own):
                 raise refuse(
                     block,
                     "it writes an output and shares loops with a stage that writes global memory, "
-                    "which is a kernel of its own",
+                    "which becomes a separate kernel",
                 )
 
 
@@ -185,7 +185,7 @@ def _read_in(root: Operation) -> set[SSAValue]:
 def _make(
     func: tir.FuncOp, name: str, roots: Sequence[Operation], buffers: Mapping[SSAValue, str]
 ) -> _KernelPart:
-    """Insert a kernel of copies of some statements before `func`."""
+    """Insert a kernel made of copies of `roots` before `func`."""
     reads = set[SSAValue]().union(*(_read_in(root) for root in roots))
     writes = set[SSAValue]().union(*(_written_in(root) for root in roots))
     used = [value for value in (*func.params, *buffers) if value in reads | writes]
@@ -224,7 +224,7 @@ def _parameter_type(value: SSAValue) -> MemRefType[Attribute]:
 
 
 def _describe(part: tir.FuncOp, func: tir.FuncOp, used: Sequence[SSAValue]) -> None:
-    """Give a part the properties of the whole kernel that concern it."""
+    """Copy the properties of `func` that apply to a part."""
     place = {func.params.index(v): i for i, v in enumerate(used) if v in func.params}
     constants = [place[i] for i in func.constant_indices if i in place]
     if constants:
@@ -242,18 +242,18 @@ def _offer_whole_sums(
     budget: MemoryBudget | None,
     target: cl.Target,
 ) -> None:
-    """Offer to do without the buffers between the parts of a kernel."""
+    """Offer the budget to save the buffers between the parts of a kernel."""
     if budget is None:
         return
     size = sum(byte_count(type_) for part in parts for type_ in part.buffers.values())
-    # A kernel is split where that saves more than the launches that it adds.
+    # Splitting must have saved more than these launches cost, so this is a lower bound.
     budget.offer(
         MemorySaving.SUMS, node_name(launch), size, len(parts) * target.machine.launch_microseconds
     )
 
 
 def _launch_all(launch: cl.EnqueueKernelOp, parts: Sequence[_KernelPart]) -> None:
-    """Launch the parts of a kernel in place of the whole."""
+    """Replace the launch of a kernel by launches of its parts."""
     memory: dict[str, SSAValue] = {}
     for part in parts:
         for name, type_ in part.buffers.items():

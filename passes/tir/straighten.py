@@ -1,4 +1,4 @@
-"""The form of naive kernels: a plain loop for each variable of a block, the spatial ones first."""
+"""The form of naive kernels: one plain loop per block variable, spatial ones first."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ from .schedule.stage import new_stage
 
 
 def straighten(func: tir.FuncOp) -> None:
-    """Give a kernel the form of a naive one, if its loops have no places yet.
+    """Put an unscheduled kernel into the naive form.
 
-    The spatial variables of each block come in the order in which they index what it writes.
-    Temporaries have no scope. Nothing changes where a loop is bound or a variable is split.
+    The spatial variables of each block come in the order in which they index its result.
+    Temporaries have no scope. The kernel stays unchanged if a loop is bound or a variable is split.
     """
     stages = [(root, _only_block(root)) for root in func.body.block.ops if blocks_in(root)]
     blocks = [(root, block) for root, block in stages if block is not None]
@@ -74,23 +74,23 @@ def _straighten(root: Operation, block: tir.BlockOp) -> None:
 
 
 def _order(block: tir.BlockOp) -> list[int]:
-    """Return the positions of the variables as a naive kernel has them."""
+    """Return the positions of the variables in the order of a naive kernel."""
     spatial = [i for i, kind in enumerate(block.iter_kinds) if kind is tir.IterKind.Spatial]
     reduce = [i for i in range(len(block.iter_kinds)) if i not in spatial]
     spatial = _as_stored(block, spatial)
-    # Reductions run as their loops did: what `rfactor` made of a loop comes last in the block.
+    # Reductions keep the order of their loops: loops from `rfactor` come last in the block.
     outermost = {i: _depth(block.exprs[i]) for i in reduce}
     reduce.sort(key=lambda position: outermost[position])
     return [*spatial, *reduce]
 
 
 def _as_stored(block: tir.BlockOp, spatial: list[int]) -> list[int]:
-    """Spatial variables in the order in which they index what the block writes."""
+    """Return the spatial variables in the order in which they index the block's result."""
     (buffer, *_) = written(block)
     indices = next(found for op, found in accesses(block, buffer) if isinstance(op, memref.StoreOp))
     used = [[] if index is None else sorted(index.used_dims()) for index in indices]
     stored = {position for dims in used for position in dims}
-    # A variable that takes one value is a constant index.
+    # A variable of extent 1 is a constant index.
     single = [i for i in spatial if i not in stored and block.iter_extents[i] == 1]
     order: dict[int, None] = {}
     for dims in used:
@@ -100,5 +100,8 @@ def _as_stored(block: tir.BlockOp, spatial: list[int]) -> list[int]:
 
 
 def _depth(expr: AffineExpr) -> int:
-    """Which loop of the nest drives a variable; one without a loop runs innermost."""
+    """Return the depth of the loop that drives a variable.
+
+    A variable without a loop sorts innermost.
+    """
     return expr.position if isinstance(expr, AffineDimExpr) else 1 << 16

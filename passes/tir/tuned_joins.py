@@ -1,7 +1,7 @@
-"""Which of two ways a pair of kernels takes by tuning databases: one kernel, or one after another.
+"""Whether pairs of kernels are joined, by tuning databases.
 
-The times are those of the best plans of all three kernels on one device. A network that was
-measured both ways has the last word.
+The decision compares the times of the best plans of all three kernels on one device. If a network
+was measured both ways, that measurement decides.
 """
 
 from __future__ import annotations
@@ -22,17 +22,17 @@ from .tuning_database import (
     DeviceDriver,
     RecordSource,
     TuningDatabase,
+    device_label,
     is_current,
     latest,
     sources,
-    whose,
 )
 from .tuning_record import APART, JOINED, Record
 
 
 @dataclass(frozen=True, eq=False)
 class Pair:
-    """Two kernels whose launches follow each other, and the one that they may become."""
+    """Two kernels launched one after the other, and the kernel that would replace both."""
 
     first: tir.FuncOp
     second: tir.FuncOp
@@ -41,22 +41,22 @@ class Pair:
 
     @cached_property
     def ratio(self) -> float:
-        """What the joined kernel costs by the model, as a share of what both cost."""
+        """The cost of the joined kernel by the model, relative to both kernels."""
         return self.model.cost(self.model.best) / self.model.apart()
 
     @property
     def pays(self) -> bool:
-        """Whether the model joins them."""
+        """Whether the model joins the pair."""
         return self.ratio < 1
 
     @cached_property
     def key(self) -> str:
-        """A number for the pair: the key of its records."""
+        """A digest of the pair that keys its records."""
         return sha256(f"fusion {self._keys[0]}".encode()).hexdigest()[:16]
 
     @property
     def kernels(self) -> tuple[tir.FuncOp, tir.FuncOp, tir.FuncOp]:
-        """The joined kernel, the first and the second one."""
+        """The joined kernel, then the first and the second."""
         return self.joined, self.first, self.second
 
     @cached_property
@@ -64,13 +64,13 @@ class Pair:
         return tuple(map(kernel_key, self.kernels))
 
     def records(self, database: TuningDatabase) -> list[Record]:
-        """Return what is known of the pair and of its kernels' plans."""
+        """Return the current records of the pair and of its kernels."""
         target = self.model.target.name
         found = database.of_kernels((self.key, *self._keys), target)
         return [record for record in found if is_current(record)]
 
     def is_joined(self, source: RecordSource) -> bool | None:
-        """Return what the records of a device say; None where a time is missing."""
+        """Return whether a device's records join the pair, or None if a time is missing."""
         both = latest(record for record in source.records if record.kernel == self.key)
         if JOINED in both and APART in both:
             usual, other = (JOINED, APART) if self.pays else (APART, JOINED)
@@ -78,9 +78,9 @@ class Pair:
         return self.is_faster(source)
 
     def is_faster(self, source: RecordSource) -> bool | None:
-        """Whether the joined kernel is faster, or as the model says within the noise of all times.
+        """Return whether the joined kernel is faster; within noise, the model decides.
 
-        None where a kernel has no time.
+        None if a kernel has no time.
         """
         best = [
             self._best(kernel, key, source.records)
@@ -96,7 +96,7 @@ class Pair:
         return joined.most < launch + sum(record.least for record in times)
 
     def _best(self, kernel: tir.FuncOp, key: str, records: Iterable[Record]) -> Record | None:
-        """Return the fastest plan of a kernel that its rule allows."""
+        """Return the record of the fastest plan that the kernel's rule still allows."""
         known = latest(record for record in records if record.kernel == key).values()
         timed = [record for record in known if record.microseconds is not None]
         for record in sorted(timed, key=lambda record: (record.microseconds, record.plan)):
@@ -111,25 +111,25 @@ class Pair:
 
 @dataclass
 class TunedJoins:
-    """Joins pairs by databases, and collects remarks."""
+    """Joins pairs by tuning databases, and collects remarks."""
 
     named: Sequence[str]
-    """The databases that the user named."""
+    """Databases that the user named."""
     places: Sequence[str]
-    """Databases that may be missing."""
+    """Databases that need not exist."""
     device: DeviceDriver
     target: cl.Target
     _from_others: Counter[str] = field(default_factory=Counter[str])
-    """Pairs that are not as the model has them by times from elsewhere, by where."""
+    """How many pairs follow times of other devices against the model, by device."""
 
     @cached_property
     def _database(self) -> TuningDatabase:
         return TuningDatabase.found(self.named, self.places, self.target)
 
     def is_joined(self, pair: Pair) -> bool:
-        """Whether a pair becomes one kernel: by the nearest device that has times, or the model."""
+        """Return whether to join a pair, by the nearest device with times, else by the model."""
         if self.target.name not in self._database.targets:
-            return pair.pays  # so that nobody needs the keys
+            return pair.pays  # computing the keys is expensive
         known = self._without_refused(pair.records(self._database))
         for source in sources(known, self.target, self.device):
             found = pair.is_joined(source)
@@ -140,9 +140,9 @@ class TunedJoins:
         return pair.pays
 
     def is_in_question(self, pair: Pair) -> bool:
-        """Whether a pair should be other than the model has it by the times of this device.
+        """Return whether this device's times contradict the model for a pair.
 
-        Or whether it was so before its network decided.
+        Also true if they did before a measurement of the whole network decided.
         """
         known = self._without_refused(pair.records(self._database))
         return any(
@@ -152,7 +152,7 @@ class TunedJoins:
         )
 
     def _without_refused(self, records: Sequence[Record]) -> list[Record]:
-        """All records but those of plans that have a fault on this device."""
+        """Return the records without those of plans that failed on this device."""
         here = [each for each in records if DeviceDriver(each.device, each.driver) == self.device]
         newest = latest_of_kernels(here)
         refused = {(each.kernel, each.tried) for each in newest if each.fault}
@@ -160,16 +160,16 @@ class TunedJoins:
 
     def _note(self, source: RecordSource) -> None:
         if source.device != self.device or not source.has_facts:
-            self._from_others[whose(source.device, source.has_facts)] += 1
+            self._from_others[device_label(source.device, source.has_facts)] += 1
 
     def remarks(self) -> list[str]:
-        """Sentences about pairs that follow other devices."""
+        """Return remarks about pairs that follow other devices."""
         said: list[str] = []
         for where, count in sorted(self._from_others.items()):
             pairs = "1 pair of kernels is" if count == 1 else f"{count} pairs of kernels are"
             said.append(
-                f"{pairs} joined or kept apart by times measured {where}; clopt-tune finds those "
-                "of this device."
+                f"{pairs} joined or kept apart by times measured {where}; run clopt-tune to "
+                "measure on this device."
             )
         return said
 

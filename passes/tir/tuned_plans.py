@@ -1,4 +1,4 @@
-"""The plans of a module's kernels from tuning databases, and what there is to say of them."""
+"""Plans for a module's kernels from tuning databases, and remarks about them."""
 
 from __future__ import annotations
 
@@ -12,39 +12,39 @@ from .plan_file import kernel_key, plan_context, read_plan
 from .rules.naive_kernel import NaiveKernel
 from .rules.plans import space_of
 from .schedule.errors import ScheduleError
-from .tuning_database import DeviceDriver, RecordGroup, TuningDatabase, whose
+from .tuning_database import DeviceDriver, RecordGroup, TuningDatabase, device_label
 
 
 @dataclass
 class TunedPlans:
-    """Gives kernels plans from databases, and collects remarks."""
+    """Gives kernels plans from tuning databases, and collects remarks."""
 
     database: TuningDatabase
     named: Sequence[str]
-    """The databases that the user named."""
+    """Databases that the user named."""
     device: DeviceDriver
     target: cl.Target
     _said: list[str]
     _known: set[bool] = field(default_factory=set[bool])
-    """Of the kernels so far, except for parts of others: whether the database has records."""
+    """Whether the database has records of each kernel so far (parts of kernels excepted)."""
     _from_others: Counter[str] = field(default_factory=Counter[str])
-    """Plans that were not measured here, by where they were."""
+    """How many plans were measured on other devices, by device."""
 
     @classmethod
     def read(
         cls, named: Sequence[str], places: Sequence[str], device: DeviceDriver, target: cl.Target
     ) -> TunedPlans:
-        """Read databases; CloptError for a mistake in one that is named.
+        """Read databases. Raise CloptError for a mistake in a named one.
 
-        Those at places may be missing, and a mistake in one is a remark.
+        Databases in `places` may be missing, and a mistake in one is a remark.
         """
         database = TuningDatabase.found(named, places, target)
         return cls(database, named, device, target, list(database.remarks))
 
     def plan(self, func: tir.FuncOp, without: Container[str], default: tir.Plan) -> tir.Plan | None:
-        """Return the best plan for a kernel by a rule not in `without`; None for the default."""
+        """Return the best plan by a rule not in `without`, or None for the default."""
         is_known, choice = False, None
-        if self.target.name in self.database.targets:  # else nobody needs the key
+        if self.target.name in self.database.targets:  # computing the key is expensive
             key = kernel_key(func)
             is_known = bool(self.database.of_kernels([key], self.target.name))
             choice = self.database.choice(key, self.target, self.device, str(tir.PlanAttr(default)))
@@ -57,7 +57,7 @@ class TunedPlans:
             try:
                 space_of(NaiveKernel(func), plan, self.target)
             except ScheduleError as error:
-                self._said.append(f"{record.place}: this record is left out: {error}")
+                self._said.append(f"{record.place}: this record is ignored: {error}")
                 continue
             assert choice
             self._note(choice.group)
@@ -65,20 +65,20 @@ class TunedPlans:
         return None
 
     def remarks(self) -> list[str]:
-        """Sentences about plans of other devices, and databases and records that are left out."""
+        """Return remarks on plans of other devices, and on ignored databases and records."""
         said = list(self._said)
         others = self.database.targets_of_layouts | self.database.targets_of_forms
         if self.named and self._known == {False} and self.target.name not in others:
             said.append(
-                f"{', '.join(self.named)}: no record of a kernel of this module on the target "
+                f"{', '.join(self.named)}: no record matches a kernel of this module for target "
                 f"{printable(self.target.name)}."
             )
         for where, count in sorted(self._from_others.items()):
             kernels = "1 kernel has a plan" if count == 1 else f"{count} kernels have plans"
-            said.append(f"{kernels} measured {where}; clopt-tune finds those of this device.")
+            said.append(f"{kernels} measured {where}; run clopt-tune to measure on this device.")
         return said
 
     def _note(self, group: RecordGroup) -> None:
         if group.device == self.device and group.has_facts:
             return
-        self._from_others[whose(group.device, group.has_facts)] += 1
+        self._from_others[device_label(group.device, group.has_facts)] += 1

@@ -1,12 +1,12 @@
-"""Tuning databases: reading them, and the best plan that they know for a kernel on a device.
+"""Tuning databases: read them, and find the best known plan for a kernel on a device.
 
-Records of layouts and of forms are in them, too: `passes/nn/layout/tuned_layouts.py` and
-`passes/nn/tuned_forms.py` read those.
+Databases also hold records of layouts and of forms, which `passes/nn/layout/tuned_layouts.py` and
+`passes/nn/tuned_forms.py` read.
 
-The times of one device by one driver are compared with each other only. Those of the device at
-hand come first; others are a starting point, used where it has none.
+Times are compared only within one device and driver. Those of the device at hand come first; other
+devices are a starting point where it has none.
 
-The order of the lines says which record is newer, not the time of day: clocks of machines differ,
+The order of the lines, not the time of day, tells which record is newer: clocks of machines differ
 and can be set back.
 """
 
@@ -28,12 +28,12 @@ from .tuned import shipped_text
 from .tuning_record import Record, is_of, read_record, without_parts
 
 SHIPPED = "shipped"
-"""Names the database that clopt brings for a target, in place of a file."""
+"""The name of the database that ships with clopt for a target."""
 
 
 @dataclass(frozen=True)
 class DeviceDriver:
-    """Who runs the kernels; empty words where nobody knows."""
+    """The device and driver that run the kernels; empty if unknown."""
 
     name: str = ""
     driver: str = ""
@@ -41,17 +41,17 @@ class DeviceDriver:
 
 @dataclass(frozen=True)
 class TuningDatabase:
-    """The records of some files."""
+    """The records of one or more files."""
 
     records: tuple[Record, ...] = ()
     remarks: tuple[str, ...] = ()
-    """Sentences about lines that were skipped."""
+    """Remarks about skipped lines."""
 
     @classmethod
     def read(cls, path: Path) -> TuningDatabase:
-        """Read a file; CloptError for one that is none, naming the line of the first mistake.
+        """Read a file. Raise CloptError with the line of the first mistake.
 
-        A last line that is torn, by a process that ended while it wrote, is skipped with a remark.
+        A truncated last line, left by an interrupted writer, is skipped with a remark.
         """
         try:
             status = path.stat()
@@ -63,12 +63,12 @@ class TuningDatabase:
 
     @classmethod
     def shipped(cls, target: str) -> TuningDatabase:
-        """Return the database that clopt brings for a target, which may be empty."""
+        """Return the database that ships with clopt for a target, which may be empty."""
         return _shipped(target)
 
     @classmethod
     def of_text(cls, text: str, name: str) -> TuningDatabase:
-        """Return the records of a text, which is called `name` in messages."""
+        """Parse the records of `text`; messages call it `name`."""
         *lines, last = text.split("\n")
         records = [
             read_record(line, f"{name}:{number}")
@@ -85,7 +85,7 @@ class TuningDatabase:
 
     @classmethod
     def joined(cls, databases: Iterable[TuningDatabase]) -> TuningDatabase:
-        """Return the records of all databases as one; those of later ones are newer."""
+        """Return the records of all databases as one, in which later databases are newer."""
         several = tuple(databases)
         if len(several) == 1:
             return several[0]
@@ -98,11 +98,11 @@ class TuningDatabase:
     def found(
         cls, named: Sequence[str], places: Sequence[str], target: cl.Target
     ) -> TuningDatabase:
-        """Return the databases that are named, and those at places, as one.
+        """Return the named databases and those in `places` as one.
 
-        Records of named ones are newer than those at places, of which the first is the newest.
-        CloptError for a mistake in one that is named. Those at places may be missing, and a mistake
-        in one is a remark. `shipped` is the one that clopt brings.
+        Named databases are newer than those in `places`, of which the first is the newest.
+        Databases in `places` may be missing, and a mistake in one is a remark; a mistake in a named
+        one raises CloptError. `shipped` is the database that ships with clopt.
         """
         databases: list[TuningDatabase] = []
         for name in reversed(places):
@@ -112,18 +112,18 @@ class TuningDatabase:
                 elif Path(name).exists():
                     databases.append(cls.read(Path(name)))
             except CloptError as error:
-                said = f"{str(error).removesuffix('.')}; this tuning database is left out."
+                said = f"{str(error).removesuffix('.')}; this tuning database is ignored."
                 databases.append(cls(remarks=(said,)))
         return cls.joined([*databases, *(cls.read(Path(name)) for name in named)])
 
     def of_kernels(self, kernels: Iterable[str], target: str) -> Sequence[Record]:
-        """Return all records of kernels, by their keys, on targets of that name, in order."""
+        """Return the records of kernels, by key, for targets of that name, in order."""
         numbers = (self._by_kernel.get((kernel, target), ()) for kernel in {*kernels})
         return [self.records[number] for number in sorted(chain.from_iterable(numbers))]
 
     @cached_property
     def _by_kernel(self) -> Mapping[tuple[str, str], list[int]]:
-        """Numbers of the records of each kernel on each target."""
+        """The positions of the records of each (kernel, target)."""
         found: dict[tuple[str, str], list[int]] = {}
         for number, record in enumerate(self.records):
             found.setdefault((record.kernel, record.target), []).append(number)
@@ -131,24 +131,24 @@ class TuningDatabase:
 
     @cached_property
     def targets(self) -> frozenset[str]:
-        """The names of the targets of all records."""
+        """The target names of all records."""
         return frozenset(record.target for record in self.records)
 
     @cached_property
     def targets_of_layouts(self) -> frozenset[str]:
-        """The names of the targets of records of layouts."""
+        """The target names of records of layouts."""
         return frozenset(record.target for record in self.records if record.layouts)
 
     @cached_property
     def targets_of_forms(self) -> frozenset[str]:
-        """The names of the targets of records of forms."""
+        """The target names of records of forms."""
         return frozenset(record.target for record in self.records if record.form)
 
     def known(self, kernel: str, target: cl.Target, device: DeviceDriver) -> Mapping[str, Record]:
         """Return this device's newest record of each plan, a time or a fault, by the plan's text.
 
-        No plan in it needs another trial. A time counts only for the compiler that made the text; a
-        fault stays one.
+        These plans need no further trial. A time is valid for one compiler revision; a fault for
+        all.
         """
         found = self.of_kernels([kernel], target.name)
         newest = latest(r for r in found if is_of(r, target) and _device(r) == device)
@@ -161,9 +161,9 @@ class TuningDatabase:
     def choice(
         self, kernel: str, target: cl.Target, device: DeviceDriver, default: str
     ) -> RankedPlans | None:
-        """Return the plans that are faster than a kernel's default by more than the noise of both.
+        """Return the plans that beat a kernel's default by more than the noise of both.
 
-        None where no device has compared the default with other plans.
+        None if no device has compared the default with other plans.
         """
         groups = _groups(self.of_kernels([kernel], target.name), target, device)
         refused = {
@@ -182,18 +182,18 @@ class TuningDatabase:
 
 @dataclass(frozen=True)
 class RecordGroup:
-    """The newest records, by plan and in order, of one kernel from one device and driver."""
+    """The newest record of each plan of one kernel, from one device and driver."""
 
     device: DeviceDriver
     has_facts: bool
-    """Whether the facts that count are those of the target."""
+    """Whether the facts that key a measurement equal the target's."""
     latest: dict[str, Record]
 
     def faster_than(self, default: str, refused: set[str]) -> list[Record] | None:
-        """Return plans that beat the default's record, the fastest first, without refused ones.
+        """Return the plans that beat the default, fastest first, without refused ones.
 
-        Without a record of this default, it is that of the one of the time. None where there is
-        neither, or nothing to compare it with.
+        If this default has no record, compare with the plan that was the default when it was
+        measured. Return None if there is neither, or nothing to compare.
         """
         of_the_time = (record for record in reversed(self.latest.values()) if record.default)
         known = (self.latest.get(text) for text in (default, without_parts(default)))
@@ -215,18 +215,18 @@ class RecordGroup:
 
 @dataclass(frozen=True)
 class RankedPlans:
-    """What a group says of a kernel."""
+    """The plans that a group ranks above a kernel's default."""
 
     group: RecordGroup
     faster: Sequence[Record]
-    """Plans that are faster than the default, the fastest first; none where the default stays."""
+    """Plans that are faster than the default, fastest first; empty if the default stays."""
 
 
 def latest(records: Iterable[Record]) -> dict[str, Record]:
-    """Return the newest record of each plan of a kernel, or of its layouts or forms, in order.
+    """Return the newest record of each plan, layout, fusion or form, in order.
 
-    The last record is the newest. One that comes again, as from another copy of a database, keeps
-    its first place: it must not count over what a database found later.
+    The last record is the newest. A repeated record, for example from a copy of a database, keeps
+    its first position: it must not override results that the database got later.
     """
     found: dict[str, Record] = {}
     for record in dict.fromkeys(records):
@@ -236,26 +236,29 @@ def latest(records: Iterable[Record]) -> dict[str, Record]:
 
 
 def is_current(record: Record) -> bool:
-    """Whether the plan is of a rule that there is, in its present version; all else always is."""
+    """Return whether the record's rule exists in this version.
+
+    Records without a plan are always current.
+    """
     return not record.plan or record.rules <= _versions()
 
 
 @dataclass(frozen=True)
 class RecordSource:
-    """Records of one device, by one driver, with the same facts and compiler; not empty."""
+    """Records of one device and driver with the same facts and compiler; never empty."""
 
     device: DeviceDriver
     has_facts: bool
-    """Whether the facts that count are those of the target."""
+    """Whether the facts that key a measurement equal the target's."""
     records: Sequence[Record]
 
 
 def sources(
     records: Iterable[Record], target: cl.Target, device: DeviceDriver
 ) -> list[RecordSource]:
-    """Group records by device, driver, facts and compiler, the nearest group first.
+    """Group records by device, driver, facts and compiler, nearest group first.
 
-    Of equally near groups, the one with the last record comes first.
+    Of equally near groups, the one with the newest record comes first.
     """
     sorts: dict[tuple[DeviceDriver, object, str], list[Record]] = {}
     for record in dict.fromkeys(records):
@@ -275,8 +278,8 @@ def sources(
     return found
 
 
-def whose(device: DeviceDriver, has_facts: bool) -> str:
-    """Whose records these are, in words."""
+def device_label(device: DeviceDriver, has_facts: bool) -> str:
+    """Describe where records were measured."""
     facts = "" if has_facts else " for other facts of the target"
     words = f"on {printable(device.name)}, driver {printable(device.driver)},{facts}"
     return words.removesuffix(",")
@@ -285,7 +288,7 @@ def whose(device: DeviceDriver, has_facts: bool) -> str:
 def _groups(
     records: Iterable[Record], target: cl.Target, device: DeviceDriver
 ) -> list[RecordGroup]:
-    """Return the records of current plans by device, driver and facts, the nearest group first."""
+    """Return the records of current plans by device, driver and facts, nearest group first."""
     found = sources(filter(is_current, records), target, device)
     return [RecordGroup(each.device, each.has_facts, latest(each.records)) for each in found]
 
@@ -301,7 +304,7 @@ def _device(record: Record) -> DeviceDriver:
 
 
 def _torn(name: str | Path, number: int) -> str:
-    return f"{name}:{number}: the last line is skipped: it is torn, its writer was interrupted."
+    return f"{name}:{number}: skipped the truncated last line; its writer was interrupted."
 
 
 @lru_cache(maxsize=8)
@@ -313,7 +316,7 @@ def _read(path: Path, status: tuple[int, int, int]) -> TuningDatabase:
         whole = data.rfind(b"\n") + 1
         if error.start < whole:
             line = data.count(b"\n", 0, error.start) + 1
-            raise CloptError(f"{path}:{line}: this is no UTF-8.") from error
+            raise CloptError(f"{path}:{line}: not UTF-8.") from error
         found = TuningDatabase.of_text(data[:whole].decode(), str(path))
         return TuningDatabase(found.records, (_torn(path, data.count(b"\n") + 1),))
 

@@ -1,7 +1,7 @@
-"""A record of a tuning database: what a device said of a plan, layouts, a fusion or a form.
+"""A record of a tuning database: a measured plan, layout, fusion or form.
 
-A database is JSON lines: a record is an object on a line of its own, so that records can be
-appended and `cat` joins databases. Fields with their defaults are left out.
+A database is a JSON Lines file with one object per line, so records can be appended and `cat` joins
+databases. Fields with default values are left out.
 """
 
 from __future__ import annotations
@@ -19,21 +19,22 @@ from ...machine.facts import Fact
 from ...messages.printable import printable
 
 FORMAT = 1
-"""The format of a record, which it carries; the number changes with what `kernel_key` reads."""
+"""The format number in each record. It changes whenever `kernel_key` reads something else."""
 
 SPELLING = (
     *("builtins", "fp16", "rolled_loops", "biased_sums", "dot_product"),
     *("float_coordinates", "wide_accesses", "arithmetic_functions"),
     *("texels_of_rows", "half_totals"),
 )
-"""Facts that change the text of a kernel whose plan stays."""
+"""Facts that change the text of a kernel without changing its plan."""
 
 COUNTING = {
     "cpu": ("compute_units", "vector_registers", "vector_width", *SPELLING),
     "gpu": ("compute_units", "texture", "weight_images", *SPELLING),
 }
-"""Target facts that key a measurement, by kind of device: they vary between devices of one name, or
-change the code generated from a plan. The layouts and types that facts choose are in the kernel."""
+"""Target facts that key a measurement, by kind of device. They vary between devices of one name, or
+change the code generated from a plan. Facts that choose layouts and types are left out: they change
+the kernel itself."""
 
 _PLAN = re.compile(r'#tir\.plan<"([^"\\]+)", ([1-9][0-9]{0,8}), \{[^\n{}]*\}(?:, \[<[^\n]*>\])?>')
 _RULE = re.compile(r'<"([^"\\]+)", ([1-9][0-9]{0,8}), \{')
@@ -42,35 +43,35 @@ _LINE = re.compile(r"[^\n]+")
 JOINED, APART = "joined", "apart"
 """The two values of `Record.fusion`."""
 _LONGEST = 1e15
-"""Microseconds; more is a mistake."""
+"""Microseconds; a longer time is a mistake."""
 
 
 @dataclass(frozen=True, kw_only=True)
 class Record:
-    """What a device said of a plan, of layouts, of a fusion or of a form: a time or a fault."""
+    """A measured plan, layout, fusion or form: its time, or a fault."""
 
     kernel: str
-    """The kernel's content: `plan_file.kernel_key`. With layouts that of operations of a network,
-    which become a kernel only by them: `Work.digest`. With a fusion that of a pair of kernels:
-    `Pair.key`. With a form that of a convolution: `Convolution.digest`."""
+    """A digest of what was measured: a kernel (`plan_file.kernel_key`), with layouts the operations
+    of a network that become a kernel (`Work.digest`), with a fusion a pair of kernels (`Pair.key`),
+    with a form a convolution (`Convolution.digest`)."""
     target: str
     facts: tuple[tuple[str, Fact], ...]
     """Facts of the target, sorted by name: `facts_that_count`."""
     plan: str = ""
-    """`#tir.plan<...>`, as it is printed; empty where the record is of something else."""
+    """`#tir.plan<...>` as printed; empty if the record is not of a plan."""
     layouts: str = ""
-    """The layouts of what the operations read and write: `Variant.layouts`."""
+    """The layouts of the operations' inputs and outputs: `Variant.layouts`."""
     fusion: str = ""
-    """Whether the pair was `joined` or `apart` in the network where it took this time."""
+    """Whether the pair was `joined` or `apart` in the measured network."""
     form: str = ""
     """The form of a convolution: `Convolution.forms`."""
     device: str
     """The device's name and platform."""
     driver: str
     microseconds: float | None = None
-    """The median of one launch; None after a fault."""
+    """The median time of one launch; None after a fault."""
     noise: float = 0.0
-    """Half of the width of the median's 95 % interval, as a share of the median."""
+    """Half the width of the median's 95 % confidence interval, relative to the median."""
     runs: int = 0
     seconds: float = 0.0
     """Wall time of the whole trial."""
@@ -81,46 +82,47 @@ class Record:
     nodes: str = ""
     """The ONNX nodes that the kernel computes."""
     launches: int = 1
-    """Launches in an inference of the model that was tuned."""
+    """Launches per inference of the tuned model."""
     default: bool = False
-    """Whether clopt would have chosen the plan by itself."""
+    """Whether clopt chooses this plan without a database."""
     when: str = ""
-    """The time of the trial, `2026-01-31T12:00:00Z`, for people: the order of lines decides."""
+    """When the trial ran, `2026-01-31T12:00:00Z`. Informative: the order of lines decides.
+    """
     revision: str = ""
-    """The compiler whose text was timed: `compiler_revision()`; empty in old records."""
+    """The compiler that was measured: `compiler_revision()`; empty in old records."""
     place: str = field(default="", compare=False)
-    """The file and line that it is from."""
+    """The file and line of the record."""
 
     @cached_property
     def rule(self) -> tuple[str, int]:
-        """The rule of the plan, and its version; only of a record of a plan."""
+        """The rule of the plan and its version; only for records of plans."""
         match = _PLAN.fullmatch(self.plan)
         assert match, "a record is checked"
         return match[1], int(match[2])
 
     @cached_property
     def rules(self) -> frozenset[tuple[str, int]]:
-        """The rules of the plan and of those of its parts, with their versions."""
+        """The rules of the plan and of its parts' plans, with their versions."""
         return frozenset((name, int(version)) for name, version in _RULE.findall(self.plan))
 
     @property
     def tried(self) -> str:
-        """The plan, the layouts, the fusion or the form."""
+        """The plan, layout, fusion or form that was measured."""
         return self.plan or self.layouts or self.fusion or self.form
 
     @property
     def most(self) -> float:
-        """The end of the interval of the time, in microseconds; infinite after a fault."""
+        """The upper end of the time's interval, in microseconds; infinite after a fault."""
         return float("inf") if self.microseconds is None else self.microseconds * (1 + self.noise)
 
     @property
     def least(self) -> float:
-        """The beginning of that interval; infinite after a fault."""
+        """The lower end of that interval; infinite after a fault."""
         return float("inf") if self.microseconds is None else self.microseconds * (1 - self.noise)
 
     @cached_property
     def line(self) -> str:
-        """The record as a line of a database, without its end."""
+        """The record as a line of a database, without a newline."""
         kept: dict[str, Any] = {"format": FORMAT}
         for name, default in _DEFAULTS.items():
             value = getattr(self, name)
@@ -133,7 +135,7 @@ _DEFAULTS: Mapping[str, Any] = {e.name: e.default for e in fields(Record) if e.n
 
 
 class _Kind(NamedTuple):
-    """What the value of a field is."""
+    """The type of a field's value."""
 
     types: frozenset[type[Any]]
     words: str
@@ -159,22 +161,22 @@ _FACT_TYPES = frozenset((str, bool, int, float))
 
 
 def facts_that_count(target: cl.Target) -> tuple[tuple[str, Fact], ...]:
-    """Return the facts of a target for which a measurement holds."""
+    """Return the target facts that key a measurement."""
     return tuple((name, target.facts[name]) for name in sorted(COUNTING[target.device.device_type]))
 
 
 def read_record(line: str, place: str) -> Record:
-    """Return the record of a line; CloptError, naming the place, for a line that is none."""
+    """Parse a record. Raise CloptError, naming the place, if the line is not a record."""
     try:
         value: object = json.loads(line)
     except (ValueError, RecursionError) as error:
-        raise CloptError(f"{place}: this is no JSON: {printable(line[:80])}.") from error
+        raise CloptError(f"{place}: not JSON: {printable(line[:80])}.") from error
     if not isinstance(value, dict):
-        raise CloptError(f"{place}: a record is an object of JSON.")
+        raise CloptError(f"{place}: a record must be a JSON object.")
     values = cast("dict[str, Any]", value)
     if values.pop("format", None) != FORMAT:
         raise CloptError(
-            f'{place}: a record of this version of clopt has "format": {FORMAT}; remove the line, '
+            f'{place}: this version of clopt reads "format": {FORMAT}; remove the line, '
             "or use the version that wrote it."
         )
     fault = _fault_of(values)
@@ -188,19 +190,19 @@ def read_record(line: str, place: str) -> Record:
 
 
 def _fault_of(values: Mapping[str, Any]) -> str:
-    """Return what is wrong with the fields of a record, or an empty text."""
+    """Return what is wrong with the fields of a record, or ""."""
     for name, value in values.items():
         kind = _KINDS.get(name)
         if kind is None:
-            return f'"{printable(name)}" is no field of a record'
+            return f'unknown field "{printable(name)}"'
         if type(value) not in kind.types:
-            return f'"{name}" is {kind}, not {printable(str(value))}'
+            return f'"{name}" must be {kind}, not {printable(str(value))}'
     for name in _REQUIRED:
         if name not in values:
             return f'the record has no "{name}"'
     for fact in values["facts"].values():
         if type(fact) not in _FACT_TYPES:
-            return "facts are words, numbers, true or false"
+            return "facts must be words, numbers, true or false"
     return _fault_of_choice(values) or _fault_of_numbers(values)
 
 
@@ -208,36 +210,36 @@ def _fault_of_choice(values: Mapping[str, Any]) -> str:
     choices = [values.get(name) for name in ("plan", "layouts", "fusion", "form")]
     plan, layouts, fusion, form = choices
     if sum(choice is not None for choice in choices) != 1:
-        return 'a record has either a "plan", "layouts", a "fusion" or a "form"'
+        return 'a record needs exactly one of "plan", "layouts", "fusion" and "form"'
     if plan is not None and not _PLAN.fullmatch(plan):
-        return f"this is no plan: {printable(plan)}"
+        return f"not a plan: {printable(plan)}"
     if layouts is not None and not _LINE.fullmatch(layouts):
-        return f"these are no layouts: {printable(layouts)}"
+        return f"not layouts: {printable(layouts)}"
     if fusion not in (None, JOINED, APART):
-        return f'"fusion" is {JOINED} or {APART}, not {printable(fusion)}'
+        return f'"fusion" must be {JOINED} or {APART}, not {printable(fusion)}'
     if form is not None and not _LINE.fullmatch(form):
-        return f"this is no form: {printable(form)}"
+        return f"not a form: {printable(form)}"
     return ""
 
 
 def _fault_of_numbers(values: Mapping[str, Any]) -> str:
     time = values.get("microseconds")
     if (time is None) != bool(values.get("fault")):
-        return 'a record has either "microseconds" or a "fault"'
+        return 'a record needs either "microseconds" or a "fault"'
     if time is not None and not 0 < time < _LONGEST:
-        return f"a time is more than 0 microseconds, not {time}"
+        return f"a time must be above 0 microseconds, not {time}"
     for name in ("noise", "seconds", "runs", "launches"):
         if not 0 <= values.get(name, 0) < _LONGEST:
-            return f'"{name}" is 0 or more, not {values[name]}'
+            return f'"{name}" must be 0 or more, not {values[name]}'
     return ""
 
 
 def without_parts(plan: str) -> str:
-    """Return the text of a plan as it was when plans did not name those of their parts."""
+    """Return the text of a plan without the plans of its parts, which old records lack."""
     return _PARTS.sub(">", plan)
 
 
 def is_of(record: Record, target: cl.Target) -> bool:
-    """Whether the facts of a record are those of a target."""
+    """Return whether the facts of a record equal those of the target."""
     facts = target.facts
     return all(facts.get(name) == value for name, value in record.facts)

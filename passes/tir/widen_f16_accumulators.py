@@ -1,13 +1,12 @@
-"""`tir-widen-f16-accumulators`: a long sum in f16 becomes short ones, added up in f32.
+"""`tir-widen-f16-accumulators`: splits long f16 sums into short ones, added up in f32.
 
-The significand of an f16 has 11 bits: a sum of n products, added one after the other, loses about
-half a bit each time n doubles. Short sums stay in f16, where the arithmetic is fast, and an f32
-accumulator takes each of them (blocked summation: Higham, "The Accuracy of Floating Point
-Summation", 1993).
+The significand of an f16 has 11 bits: a sequential sum of n products loses about half a bit each
+time n doubles. Short sums stay in f16, where arithmetic is fast, and an f32 accumulator adds them
+up (blocked summation: Higham, "The Accuracy of Floating Point Summation", 1993).
 
-On devices with `half_totals` a second accumulator in f16 takes them, unless there are many. With
-sums of n products and m such sums the error is at most (n + m) u times the sum of the absolute
-products, where u = 2^-11; one sum of all would have n m u.
+On devices with `half_totals` the second accumulator is also f16, unless there are many sums. With m
+sums of n products the error is at most (n + m) u times the sum of the absolute products, where u =
+2^-11; a single sum would have n m u.
 """
 
 from __future__ import annotations
@@ -43,14 +42,14 @@ from .schedule.analysis import memref_of
 
 @dataclass(frozen=True)
 class TIRWidenF16AccumulatorsPass(ModulePass):
-    """Let an f16 accumulator add at most `most` products before an f32 one takes the sum.
+    """Limit an f16 accumulator to `most` products before an f32 one takes the sum.
 
-    On devices with `half_totals` it adds at most `window`, those of a 3x3 window of four
+    On devices with `half_totals` the limit is `window`, the products of a 3x3 window of four
     channels. Then another f16 accumulator takes the sum, or an f32 one if there are more than
     `most_sums`.
 
-    Runs on kernels without blocks, and rewrites the sums that `tir-lower-blocks` writes: one store
-    of zero, one of an addition. Others stay.
+    Runs on kernels without blocks. It rewrites only sums in the form that `tir-lower-blocks` emits:
+    one store of zero and one of an addition.
     """
 
     name: ClassVar[str] = "tir-widen-f16-accumulators"
@@ -70,7 +69,7 @@ class TIRWidenF16AccumulatorsPass(ModulePass):
 
 @dataclass(frozen=True)
 class _Lengths:
-    """How many products an f16 accumulator adds, and how many such sums another one takes."""
+    """The products that an f16 accumulator adds, and the sums that a second one adds."""
 
     products: int
     sums: int
@@ -78,7 +77,7 @@ class _Lengths:
 
 @dataclass(frozen=True)
 class _Sum:
-    """An f16 accumulator: the store of zero, the store of each sum, the loads of the result."""
+    """An f16 accumulator: its stores of zero and of each sum, and the loads of the result."""
 
     buffer: memref.AllocaOp
     init: memref.StoreOp
@@ -87,7 +86,7 @@ class _Sum:
 
     @property
     def roots(self) -> tuple[Operation, Operation]:
-        """The statements of one block that hold the initial and the updating store."""
+        """The statements of their common block that contain the initial and the updating store."""
         init, update = _ancestors(self.init), _ancestors(self.update)
         block = next(op.parent for op in init if any(op.parent is u.parent for u in update))
         first, second = (next(op for op in ops if op.parent is block) for ops in (init, update))
@@ -95,7 +94,7 @@ class _Sum:
 
     @property
     def loops(self) -> list[tir.ForOp]:
-        """The loops around the update and inside of its root, outermost first."""
+        """The loops around the update, up to its root, outermost first."""
         _, root = self.roots
         around = _ancestors(self.update)
         inside = around[: around.index(root) + 1]
@@ -103,7 +102,7 @@ class _Sum:
 
 
 def _ancestors(op: Operation) -> list[Operation]:
-    """Return the operation and those around it, innermost first."""
+    """Return the operation and its ancestors, innermost first."""
     found: list[Operation] = []
     around: Operation | None = op
     while around is not None:
@@ -113,7 +112,7 @@ def _ancestors(op: Operation) -> list[Operation]:
 
 
 def _sum_of(buffer: memref.AllocaOp) -> _Sum | None:
-    """Return the sum that a buffer accumulates, if its elements are f16."""
+    """Return the sum that a buffer of f16 accumulates, or None."""
     type_ = buffer.memref.type
     users = [use.operation for use in buffer.memref.uses]
     stores = [user for user in users if isinstance(user, memref.StoreOp)]
@@ -132,8 +131,8 @@ def _sum_of(buffer: memref.AllocaOp) -> _Sum | None:
 
 
 def _is_zero(value: SSAValue) -> bool:
-    """Whether a constant is zero."""
-    # Every short sum starts from it: any other value would be added to the total several times.
+    """Return whether a constant is zero."""
+    # Every short sum starts from this constant, so another value would be added several times.
     constant = value.owner
     assert isinstance(constant, arith.ConstantOp)
     return isinstance(constant.value, FloatAttr) and constant.value.value.data == 0
@@ -164,7 +163,7 @@ def _widen(sum_: _Sum, lengths: _Lengths) -> None:
 
 
 def _variables(values: Sequence[SSAValue]) -> set[SSAValue]:
-    """Return the values from which indices are computed."""
+    """Return all values that the indices depend on."""
     found: set[SSAValue] = set()
     pending = list(values)
     while pending:
@@ -176,23 +175,23 @@ def _variables(values: Sequence[SSAValue]) -> set[SSAValue]:
 
 
 def _place(around: Sequence[bool], extents: Sequence[int], most: int) -> int | None:
-    """Return the outermost reduction loop with at most `most` products each, or the innermost.
+    """Return the outermost reduction loop that runs at most `most` products, or the innermost.
 
-    `around` marks the loops over accumulators or work-items; None if one is outermost.
+    `around` marks the loops over accumulators or work-items. Return None if one is outermost.
     """
-    # The nest that passes the sums on has these loops, too: it must lie outside of them.
+    # The nest that adds up the sums has these loops too, so it must lie outside them.
     legal = range(around.index(True) if True in around else len(around))
     fitting = [p for p in legal if prod(extents[p + 1 :]) <= most]
     return min(fitting, default=max(legal, default=None))
 
 
 def _chunk(size: int, most: int) -> int:
-    """Return the iterations of a loop that make one sum, a divisor of its extent."""
+    """Return the iterations of a loop that form one sum: a divisor of its extent."""
     return max(n for n in range(1, max(most, 1) + 1) if size % n == 0)
 
 
 def _strip(loop: tir.ForOp, chunk: int) -> tir.ForOp:
-    """Run a loop in chunks; returns the new loop over these."""
+    """Split a loop into chunks. Return the new outer loop."""
     name = loop.var.name_hint or "r"
     kind = loop.kind.data
     outer = tir.ForOp(kind, loop.size // chunk, hint=f"{name}o")
@@ -214,7 +213,7 @@ def _strip(loop: tir.ForOp, chunk: int) -> tir.ForOp:
 
 
 def _total(sum_: _Sum, element: Float16Type | Float32Type) -> SSAValue:
-    """Return the accumulator of the short sums, declared after theirs."""
+    """Declare the accumulator of the short sums and return it."""
     type_ = sum_.buffer.memref.type
     alloca = memref.AllocaOp.get(
         element, shape=type_.get_shape(), layout=type_.layout, memory_space=type_.memory_space
@@ -225,7 +224,7 @@ def _total(sum_: _Sum, element: Float16Type | Float32Type) -> SSAValue:
 
 
 def _write_flush(nest: Operation, sum_: _Sum, total: SSAValue) -> None:
-    """Let `nest`, a copy of the one that clears the sums, first add each to its total."""
+    """Change `nest`, a copy of the nest that clears the sums, to first add each to its total."""
     stores = [op for op in nest.walk() if isinstance(op, memref.StoreOp)]
     for store in stores:
         if store.memref is not sum_.buffer.memref:
@@ -253,7 +252,7 @@ def _element(total: SSAValue) -> Float16Type | Float32Type:
 
 
 def _read_total(read: memref.LoadOp, total: SSAValue) -> None:
-    """Read the total instead of the sum; a reader that extends it to f32 takes it whole."""
+    """Read the total instead of the sum; an extension of the value to f32 is dropped."""
     load = memref.LoadOp.get(total, list(read.indices))
     load.res.name_hint = read.res.name_hint
     Rewriter.insert_op(load, InsertPoint.before(read))

@@ -1,4 +1,4 @@
-"""The interval that an index covers while some of its dimensions are fixed and the others run."""
+"""The interval that an index covers while some dimensions are fixed and the others vary."""
 
 from __future__ import annotations
 
@@ -22,19 +22,19 @@ _ZERO = Linear({}, 0)
 
 @dataclass(frozen=True)
 class Window:
-    """The `size` values from `low` on, which is an expression over the fixed dimensions."""
+    """The `size` values from `low` on, where `low` depends on the fixed dimensions."""
 
     low: Linear
     size: int
 
 
 def whole(size: int) -> Window:
-    """All of a dimension."""
+    """Return the window of a whole dimension."""
     return Window(_ZERO, size)
 
 
 def window(expr: AffineExpr, extents: Sequence[int], fixed: AbstractSet[int]) -> Window:
-    """Return the smallest interval we can prove to hold `expr` while unfixed dimensions run."""
+    """Return the smallest provable interval of `expr` over all unfixed dimensions."""
     return _of_form(linear(expr, extents), extents, fixed)
 
 
@@ -60,7 +60,7 @@ def _of_atom(atom: AffineExpr, extents: Sequence[int], fixed: AbstractSet[int]) 
     inner = window(atom.lhs, extents, fixed)
     rest = linear(inner.low.expr() % divisor, extents)
     _, latest = bounds(rest.expr(), extents)
-    # The greatest distance from a multiple of the divisor to the start of the interval.
+    # The greatest distance of the interval's start from a multiple of the divisor.
     latest = divisor - 1 if latest is None else latest
     if atom.kind is AffineBinaryOpKind.FloorDiv:
         size = (latest + inner.size - 1) // divisor + 1
@@ -71,7 +71,7 @@ def _of_atom(atom: AffineExpr, extents: Sequence[int], fixed: AbstractSet[int]) 
 
 
 def hull(windows: Iterable[Window], size: int) -> Window:
-    """Return an interval that holds all `windows` of a dimension of `size` elements."""
+    """Return an interval that contains all `windows` of a dimension with `size` elements."""
     low: Linear | None = None
     first = last = 0
     for item in windows:

@@ -1,4 +1,4 @@
-"""The work of a kernel: multiply-adds, and bytes between memory and the device."""
+"""The work of a kernel: multiply-adds, and memory traffic in bytes."""
 
 from __future__ import annotations
 
@@ -28,18 +28,18 @@ _BELOW = 2
 
 @dataclass(frozen=True)
 class KernelWork:
-    """What a launch computes and moves."""
+    """The arithmetic and the memory traffic of a launch."""
 
     multiply_adds: int
-    """Operations on floats, of which a sum and the product that only it uses are one. Of the two
-    sides of a condition the one with more of them counts, unless the condition says which
-    work-items compute which part of a joint kernel."""
+    """Float operations, where an addition and the product that only it uses count as one. Of the
+    two branches of a condition the larger one counts, unless the condition assigns work-items to
+    the parts of a joint kernel."""
     bytes: int
-    """Each argument once, but no more than its kernel accesses."""
+    """The bytes of each argument, counted once and limited to what the kernel accesses."""
 
 
 def kernel_work(kernel: tir.FuncOp) -> KernelWork:
-    """Return the work of one launch, counted in the kernel's loops."""
+    """Count the work of one launch in the kernel's loops."""
     count = _Count(dict.fromkeys(kernel.params, 0))
     count.block(kernel.body.block, 1)
     size = sum(_bytes(param.type, times) for param, times in count.accesses.items())
@@ -49,11 +49,11 @@ def kernel_work(kernel: tir.FuncOp) -> KernelWork:
 @dataclass
 class _Count:
     accesses: dict[SSAValue, int]
-    """The elements that are loaded and stored, for each parameter of the kernel."""
+    """The number of loads and stores of each parameter."""
     multiply_adds: int = 0
 
     def block(self, block: Block, times: int) -> None:
-        """Count a block that runs so many times."""
+        """Count a block that runs `times` times."""
         for op in block.ops:
             if isinstance(op, scf.IfOp):
                 self._condition(op, times)
@@ -75,7 +75,7 @@ class _Count:
             self._side(region, int(times * share))
             for region, share in zip(op.regions, shares, strict=True)
         ]
-        # Mostly the same work, with tests of indices and without.
+        # Usually both branches do the same work, with and without index tests.
         counted = sides if held is not None else [max(sides, key=lambda side: side.multiply_adds)]
         for side in counted:
             self.multiply_adds += side.multiply_adds
@@ -90,7 +90,10 @@ class _Count:
 
 
 def _share(op: scf.IfOp) -> Fraction | None:
-    """How often a function of one loop variable is below another one; None: another condition."""
+    """Return how often one function of a loop variable is below another.
+
+    None for any other condition.
+    """
     compare = op.cond.owner
     if not isinstance(compare, arith.CmpiOp) or compare.predicate.value.data != _BELOW:
         return None

@@ -81,7 +81,7 @@ def test_databases_beside_a_model(tmp_path: Path, make_strange: Callable[[Path],
     (remark,) = found.remarks
     assert remark == (
         f"{path}: cannot read this tuning database: it is a pipe or a device, not a file; this "
-        "tuning database is left out."
+        "tuning database is ignored."
     )
 
 

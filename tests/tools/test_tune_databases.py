@@ -142,14 +142,15 @@ def test_mistakes_are_sentences(
     assert sentence(capsys, command, none) == f"clopt-tune: {none}: {said}"
     with database.open("a") as file:
         file.write("{}\n")
-    assert sentence(capsys, command, database).startswith(f"clopt-tune: {database}:4: a record of")
+    said = sentence(capsys, command, database)
+    assert said.startswith(f"clopt-tune: {database}:4: this version of clopt reads")
 
 
 def test_a_torn_line_is_told(capsys: pytest.CaptureFixture[str], database: Path) -> None:
     with database.open("a") as file:
         file.write("{")
     main(["show", str(database)])
-    assert f"remark: {database}:4: the last line is skipped" in capsys.readouterr().err
+    assert f"remark: {database}:4: skipped the truncated last line" in capsys.readouterr().err
 
 
 def test_other_words_are_no_command(capsys: pytest.CaptureFixture[str]) -> None:

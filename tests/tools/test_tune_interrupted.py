@@ -159,7 +159,7 @@ def test_a_torn_line_is_told_and_mended(
     whole = recorded(tmp_path)
     main(words(tmp_path, trials=1))
     assert capsys.readouterr().err == (
-        f"remark: {path}:{len(whole) + 1}: the last line is skipped: it is torn, its writer was "
+        f"remark: {path}:{len(whole) + 1}: skipped the truncated last line; its writer was "
         "interrupted.\n"
     )
     assert TuningDatabase.read(path).remarks == ()

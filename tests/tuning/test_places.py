@@ -116,7 +116,7 @@ def test_a_database_that_is_named_is_the_only_one(model: Path, tmp_path: Path) -
     named = put(tmp_path / "other.jsonl", [])
     compiled = clopt.compile(model, "pocl", tuning=named)
     assert "float2" not in compiled.source
-    said = f"{named}: no record of a kernel of this module on the target pocl."
+    said = f"{named}: no record matches a kernel of this module for target pocl."
     assert compiled.remarks == (said,)
     assert is_tuned(model, tuning=str(database_beside(model)))
 

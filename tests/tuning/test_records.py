@@ -226,7 +226,7 @@ def test_faults_of_files_are_sentences(tmp_path: Path) -> None:
     for write in (records.append, records.replace):
         with pytest.raises(CloptError, match=r"cannot write this tuning database: Is a directory"):
             write(tmp_path, [one])
-        with pytest.raises(CloptError, match=r"a time is more than 0 microseconds, not -1\.0"):
+        with pytest.raises(CloptError, match=r"a time must be above 0 microseconds, not -1\.0"):
             write(tmp_path / "net.jsonl", [one, replace(one, microseconds=-1.0)])
     assert not list(tmp_path.glob("*"))
 

@@ -33,7 +33,7 @@ tir.func @steps(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs 
 
 // -----
 
-// expected-error@unknown {{@verb: 'tile copy.i 4' is no schedule step; those are split, split_overlap, fuse}}
+// expected-error@unknown {{@verb: unknown step 'tile copy.i 4'; the steps are split, split_overlap, fuse}}
 tir.func @verb(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["tile copy.i 4"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {
@@ -61,7 +61,7 @@ tir.func @empty(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs 
 
 // -----
 
-// expected-error@unknown {{@usage: 'split copy.i' should read 'split block.loop factor [factor ...] [-> outer inner ...]'}}
+// expected-error@unknown {{@usage: 'split copy.i' must have the form 'split block.loop factor [factor ...] [-> outer inner ...]'}}
 tir.func @usage(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["split copy.i"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {
@@ -75,7 +75,7 @@ tir.func @usage(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs 
 
 // -----
 
-// expected-error@unknown {{@names: 'split copy.i 2 -> a' names 1 things and makes 2}}
+// expected-error@unknown {{@names: 'split copy.i 2 -> a' names 1 results, but has 2}}
 tir.func @names(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["split copy.i 2 -> a"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {
@@ -103,7 +103,7 @@ tir.func @form(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs =
 
 // -----
 
-// expected-error@unknown {{@number: 'two' in 'split copy.i two' is no integer}}
+// expected-error@unknown {{@number: 'two' in 'split copy.i two' is not an integer}}
 tir.func @number(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["split copy.i two"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {
@@ -117,7 +117,7 @@ tir.func @number(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs
 
 // -----
 
-// expected-error@unknown {{@label: no block is called 'conv'; the blocks are copy}}
+// expected-error@unknown {{@label: there is no block 'conv'; the blocks are copy}}
 tir.func @label(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["unroll conv.i"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {
@@ -131,7 +131,7 @@ tir.func @label(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs 
 
 // -----
 
-// expected-error@unknown {{@loop, block 'copy': no loop around it is called 'k'; the loops are i, j}}
+// expected-error@unknown {{@loop, block 'copy': it is not inside a loop 'k'; the loops are i, j}}
 tir.func @loop(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["unroll copy.k"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {
@@ -145,7 +145,7 @@ tir.func @loop(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs =
 
 // -----
 
-// expected-error@unknown {{@twice, block 'copy': 2 loops around it are called 'i'; the outermost is 'i#1'}}
+// expected-error@unknown {{@twice, block 'copy': it is inside 2 loops 'i'; the outermost is 'i#1'}}
 tir.func @twice(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["split copy.j 4 -> i b", "unroll copy.i"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {

@@ -6,7 +6,7 @@
 // CHECK: plan = #tir.plan<"cpu-elementwise", 1, {local_size = [1, 1, 1], width = 4, chunk = 1}>
 
 // On another device it is a starting point.
-// ELSEWHERE: remark: 1 kernel has a plan measured on A processor, driver 1.0; clopt-tune finds
+// ELSEWHERE: remark: 1 kernel has a plan measured on A processor, driver 1.0; run clopt-tune to
 // ELSEWHERE: width = 4, chunk = 1}>
 builtin.module attributes {cl.target = #cl.target<"cpu", {}>} {
 tir.func @copy(%x: memref<64xf32>, %y: memref<64xf32>) attributes {outputs = array<i64: 1>} {

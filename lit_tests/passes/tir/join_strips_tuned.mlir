@@ -7,7 +7,7 @@
 // CHECK-NOT: clopt.remarks
 
 // On another device the times are a starting point.
-// ELSEWHERE: remark: 2 pairs of kernels are joined or kept apart by times measured on A processor, driver 1.0; clopt-tune finds
+// ELSEWHERE: remark: 2 pairs of kernels are joined or kept apart by times measured on A processor, driver 1.0; run clopt-tune to
 
 // Joined, the kernel takes longer than both.
 // CHECK:         cl.program @slow_together

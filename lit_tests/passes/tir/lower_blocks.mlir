@@ -435,7 +435,7 @@ tir.func @first(%x: memref<4x10xf32>, %y: memref<4xf32>) attributes {outputs = a
 
 // -----
 
-// expected-error@unknown {{@global, memref.alloca 't': a temporary of a kernel cannot stay in global memory; compute it at a loop of its consumer and set its scope}}
+// expected-error@unknown {{@global, memref.alloca 't': a temporary cannot stay in global memory; compute it at a loop of its consumer and set its scope}}
 tir.func @global(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) attributes {outputs = array<i64: 2>, schedule = []} {
   %t = memref.alloca() : memref<8x16xf32>
   tir.for parallel %i = 0 to 8 {
@@ -465,7 +465,7 @@ tir.func @global(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>
 
 // -----
 
-// expected-error@unknown {{@foreign, memref.alloca 't': a work-item reads elements of it that another one computes; compute it at a loop of the consumer}}
+// expected-error@unknown {{@foreign, memref.alloca 't': a work-item reads elements that another work-item computes; compute it at a loop of the consumer}}
 tir.func @foreign(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) attributes {outputs = array<i64: 2>, schedule = ["set_scope t private", "bind mm.i global_x", "split out.i 2", "bind out.io global_x"]} {
   %t = memref.alloca() : memref<8x16xf32>
   tir.for parallel %i = 0 to 8 {
@@ -495,7 +495,7 @@ tir.func @foreign(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32
 
 // -----
 
-// expected-error@unknown {{@groups, memref.alloca 't': local memory belongs to a group, and loops are bound to global indices}}
+// expected-error@unknown {{@groups, memref.alloca 't': local memory needs loops bound to group and local indices, not to global ones}}
 tir.func @groups(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) attributes {outputs = array<i64: 2>, schedule = ["bind out.i global_x", "compute_at mm out.i", "set_scope t local"]} {
   %t = memref.alloca() : memref<8x16xf32>
   tir.for parallel %i = 0 to 8 {
@@ -526,7 +526,7 @@ tir.func @groups(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>
 // -----
 
 // Both work-items would add to the one sum of their group.
-// expected-error@unknown {{@shared, block 'sum': it accumulates in local memory, and several work-items along local_x would update the same element; keep the result in private memory, or compute it outside of loop 'j'}}
+// expected-error@unknown {{@shared, block 'sum': it accumulates in local memory, and several work-items along local_x would update the same element; keep the result in private memory, or compute it outside loop 'j'}}
 tir.func @shared(%x: memref<4xf32>, %y: memref<2xf32>) attributes {outputs = array<i64: 1>, schedule = ["bind out.j local_x", "compute_at sum out.j", "set_scope t local"]} {
   %t = memref.alloca() : memref<1xf32>
   tir.for serial %k = 0 to 4 {
@@ -549,7 +549,7 @@ tir.func @shared(%x: memref<4xf32>, %y: memref<2xf32>) attributes {outputs = arr
 // -----
 
 // One work-item along z computes 'out'; 'fill' has several in the loop that it shares with it.
-// expected-error@unknown {{@again, block 'out': one work-item along group_z computes it, but it shares a loop with a stage that is bound to group_z; bind the loop that they share}}
+// expected-error@unknown {{@again, block 'out': it runs once along group_z, but it shares a loop with a stage that is bound to group_z; bind the loop that they share}}
 tir.func @again(%x: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>} {
   %t = memref.alloca() : memref<4xf32, #tir.scope<private>>
   tir.for parallel %once = 0 to 1 {

@@ -95,7 +95,7 @@ tir.func @twice(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = arra
 // -----
 
 // Whoever reads the buffer does so in another launch.
-// expected-error@unknown {{@same, block 'out': it reads 't', which other work-items write in the same launch; compute it outside of the loops of that stage}}
+// expected-error@unknown {{@same, block 'out': it reads 't', which other work-items write in the same launch; compute it outside the loops of that stage}}
 tir.func @same(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, schedule = ["compute_at double out.i", "set_scope t global"]} {
   %t = memref.alloca() : memref<8xf32>
   tir.for parallel %i = 0 to 8 {

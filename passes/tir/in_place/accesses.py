@@ -23,7 +23,7 @@ from ..texture.indices import conjuncts
 
 @dataclass(frozen=True)
 class LoopContext:
-    """A place in the text: the regions and loops around it, and the range of each dimension."""
+    """A position in the code: its regions and loops, and the range of each dimension."""
 
     regions: tuple[Block, ...]
     loops: tuple[tir.ForOp, ...]
@@ -32,7 +32,7 @@ class LoopContext:
     """The first value, and one past the last."""
 
     def within(self, dim: int, first: int, end: int) -> LoopContext:
-        """Return the place with a dimension restricted to `[first, end)`."""
+        """Return this context with a dimension restricted to `[first, end)`."""
         before = self.ranges.get(dim, (first, end))
         after = max(first, before[0]), min(end, before[1])
         return replace(self, ranges={**self.ranges, dim: after})
@@ -40,10 +40,10 @@ class LoopContext:
 
 @dataclass(frozen=True)
 class ParameterAccess:
-    """One load or store of a parameter, by elements or by texels."""
+    """One load or store of a parameter, by element or by texel."""
 
     position: int
-    """The number of the operation in the text."""
+    """The number of the operation in program order."""
     place: LoopContext
     writes: bool
     shape: tuple[int, ...]
@@ -65,14 +65,14 @@ class ParameterAccesses:
 
     def __init__(self, func: tir.FuncOp):
         self.items: dict[int, int] | None = None
-        """The dimensions that distinguish work-items, and their extents; None if several work-items
+        """The dimensions that identify a work-item, and their extents; None if several work-items
         run the same iterations."""
         self.dims: dict[SSAValue, int] = {}
         """The dimension of each loop variable."""
         self.count = 0
         """The number of dimensions."""
         self.of: dict[SSAValue, list[ParameterAccess] | None] = {param: [] for param in func.params}
-        """The accesses to each parameter; None if one of its uses is not understood."""
+        """The accesses to each parameter; None if the analysis cannot follow one of them."""
         self._kinds: dict[tir.LoopKind, int] = {}
         self._digits: dict[tuple[int, int, int], Linear] = {}
         self._bounds: dict[tuple[int, AffineExpr], tuple[int, int]] = {}
@@ -88,7 +88,10 @@ class ParameterAccesses:
         self._block(func.body.block, LoopContext((), (), ranges))
 
     def digit(self, access: ParameterAccess, low: int, high: int) -> Linear:
-        """Return `number mod high floordiv low` of an accessed element; axes must end at both."""
+        """Return `number mod high floordiv low` of an accessed element.
+
+        `low` and `high` must be strides of axes.
+        """
         key = access.position, low, high
         if key not in self._digits:
             total: AffineExpr = AffineExpr.constant(0)
@@ -153,7 +156,7 @@ class ParameterAccesses:
                     self._block(child, inner)
 
     def _where(self, condition: SSAValue, place: LoopContext, *, holds: bool) -> LoopContext:
-        """Return the place where a condition holds, or not, with the ranges that this implies."""
+        """Return the context in which a condition holds, or does not, with narrowed ranges."""
         parts = conjuncts(condition)
         for part in parts if holds or len(parts) == 1 else ():
             compare = part.owner
@@ -174,7 +177,7 @@ class ParameterAccesses:
         return place
 
     def _access(self, op: Operation, place: LoopContext) -> None:
-        """Note an operation's accesses to parameters."""
+        """Record an operation's accesses to parameters."""
         used = {operand for operand in op.operands if operand in self.of}
         for param in used:
             access = self._access_to(param, op, place)

@@ -1,4 +1,4 @@
-"""A test whether index expressions map different points to different values."""
+"""A test whether index expressions map distinct points to distinct values."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ _MOST_NUMBERS = 1 << 62
 
 
 def is_injective(exprs: Sequence[AffineExpr], extents: Mapping[int, int]) -> bool:
-    """Whether no two points of the box `extents` agree in all of `exprs`, by trying all points.
+    """Return whether distinct points of the box `extents` differ in `exprs`, by trying all.
 
-    `extents` has every dimension of `exprs`. The answer is False if there are too many points.
+    `extents` has every dimension of `exprs`. Return False if there are too many points.
     """
     points = prod(extents.values())
     if points > _MOST_POINTS:
@@ -36,5 +36,5 @@ def is_injective(exprs: Sequence[AffineExpr], extents: Mapping[int, int]) -> boo
 
 
 def _evaluated(expr: AffineExpr, values: Sequence[np.ndarray]) -> np.ndarray:
-    # `eval` only adds, multiplies and divides, which works on arrays as well as on integers.
+    # `eval` only adds, multiplies and divides, so it accepts arrays as well as integers.
     return expr.eval(values, ())  # pyright: ignore[reportArgumentType, reportReturnType]

@@ -1,1 +1,1 @@
-"""Several kernels in one launch."""
+"""Joint kernels: several kernels in one launch."""

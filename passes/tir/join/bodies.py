@@ -1,4 +1,4 @@
-"""The bodies of joint kernels, made of lowered kernels whose work-items know nothing of others."""
+"""Bodies of joint kernels, made of lowered kernels with independent work-items."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from ....dialects.tir.affine import simplify
 from ..schedule.analysis import memref_of
 
 _MOST_NAMES = 4
-"""Kernels whose comments a joint kernel repeats."""
+"""How many members' comments a joint kernel repeats."""
 
 
 @dataclass(frozen=True)
 class Member:
-    """A kernel that a joint one computes, and the parameter of that for each of its own."""
+    """A kernel in a joint kernel, and the joint parameter for each of its own."""
 
     kernel: tir.FuncOp
     places: tuple[int, ...]
@@ -39,14 +39,14 @@ class Signature:
 
 
 def items_of(kernel: tir.FuncOp) -> int:
-    """Return the work-items of a launch."""
+    """Return the number of work-items of a launch."""
     size = kernel.global_size
     assert size is not None, "the kernel is lowered"
     return prod(size.iter_values())
 
 
 def in_sequence(members: Sequence[Member], signature: Signature) -> tir.FuncOp:
-    """Return a kernel whose only work-item computes the members one after the other."""
+    """Return a kernel whose single work-item computes the members one after the other."""
     body = _body(members, signature)
     for member in members:
         for op in _statements(member, body):
@@ -57,10 +57,10 @@ def in_sequence(members: Sequence[Member], signature: Signature) -> tir.FuncOp:
 
 
 def side_by_side(members: Sequence[Member], signature: Signature) -> tir.FuncOp:
-    """Make a kernel whose work-items compute one of the longest member and a share of others.
+    """Return a kernel with a work-item for each item of the longest member.
 
-    The items of a shorter member are spread evenly: cores that start at different places of the
-    grid find equally much to do.
+    The items of shorter members are spread evenly over the grid, so that every core gets an equal
+    share of them.
     """
     body = _body(members, signature)
     total = max(items_of(member.kernel) for member in members)
@@ -91,7 +91,7 @@ def _body(members: Sequence[Member], signature: Signature) -> Block:
 
 
 def _statements(member: Member, body: Block) -> list[Operation]:
-    """Copy a member's statements over the parameters of `body`, which gets its temporaries."""
+    """Copy a member's statements for the parameters of `body`, and its temporaries into `body`."""
     copy = member.kernel.clone()
     for param, place in zip(copy.params, member.places, strict=True):
         for use in list(param.uses):
@@ -108,10 +108,10 @@ def _statements(member: Member, body: Block) -> list[Operation]:
 
 
 def _reindex(op: Operation, before: MemRefType[Attribute], after: MemRefType[Attribute]) -> None:
-    """Let a load or store of a buffer find the same element in its bytes with another shape."""
+    """Change a load or store to address the same element in a buffer of another shape."""
     if before == after:
         return
-    assert isinstance(op, memref.LoadOp | memref.StoreOp), "only elements are reached by number"
+    assert isinstance(op, memref.LoadOp | memref.StoreOp), "texels have no linear index"
     shape = before.get_shape()
     number: AffineExpr = AffineConstantExpr(0)
     for axis, _ in enumerate(shape):
@@ -128,7 +128,7 @@ def _reindex(op: Operation, before: MemRefType[Attribute], after: MemRefType[Att
 
 
 def _bound_loops(ops: Iterable[Operation]) -> list[tir.ForOp]:
-    """Return the loops over indices of work-items, outer ones first."""
+    """Return the loops bound to work-item indices, outermost first."""
     return [
         loop
         for op in ops
@@ -143,7 +143,7 @@ def _grid(kernel: tir.FuncOp) -> list[int]:
 
 
 def _share(grid: tir.ForOp, items: int) -> tuple[SSAValue, Block]:
-    """Return the item of a short member that a grid item runs, and the block where it runs."""
+    """Return the item of a short member that a grid item runs, and the block to run it in."""
     out, total = grid.body.block, grid.size
     bounds: list[SSAValue] = []
     for i in (AffineExpr.dimension(0), AffineExpr.dimension(0) + 1):
@@ -158,7 +158,7 @@ def _share(grid: tir.ForOp, items: int) -> tuple[SSAValue, Block]:
 
 
 def _dissolve(loop: tir.ForOp, item: SSAValue, extents: Sequence[int]) -> None:
-    """Replace a loop over one index by its body; the index follows from the work-item's number."""
+    """Replace a bound loop by its body, with its index computed from the work-item's number."""
     block = loop.parent_block()
     assert block is not None
     axis = loop.kind.data.axis

@@ -1,4 +1,4 @@
-"""The launches of a program that may share a kernel: their work, and the memory they use."""
+"""Launches that may share a kernel: their work, and the memory they use."""
 
 from __future__ import annotations
 
@@ -19,19 +19,19 @@ from ..work import kernel_work
 from .bodies import items_of
 
 _SLOWER = 2.0
-"""Kernels this small take longer than their multiply-adds at the rate of large ones."""
+"""Small kernels take twice the time that their multiply-adds take at the rate of large ones."""
 
 
 @dataclass(frozen=True)
 class Cost:
-    """The time of a kernel by the facts of the target."""
+    """The estimated time of a kernel on the target."""
 
     microseconds: float
-    """On one core."""
+    """The total over all work-items, on one core."""
     items: int
 
     def elapsed(self, cores: int) -> float:
-        """Microseconds from the first work-item to the last."""
+        """Return the microseconds from the first work-item to the last."""
         return self.microseconds * ceil(self.items / cores) / max(self.items, 1)
 
 
@@ -43,7 +43,7 @@ def cost_of(kernel: tir.FuncOp, target: cl.Target) -> Cost:
 
 
 def is_eligible(kernel: tir.FuncOp) -> bool:
-    """Whether the work-items of a kernel know nothing of each other and access buffers alone."""
+    """Return whether a kernel's work-items are independent and access only buffers."""
     if kernel.global_size is None or kernel.local_size is None:
         return False
     if any(size != 1 for size in kernel.local_size.iter_values()):
@@ -60,7 +60,7 @@ _GROUPED = tuple(kind for kind in tir.LoopKind if kind.value.startswith(("group"
 
 
 def _is_plain(param: SSAValue) -> bool:
-    """Whether a parameter is a buffer of elements that are loaded and stored one by one."""
+    """Return whether all uses of a parameter load or store single elements of a buffer."""
     type_ = memref_of(param)
     return type_.memory_space == NoneAttr() == type_.layout and all(
         isinstance(use.operation, memref.LoadOp | memref.StoreOp) for use in param.uses
@@ -69,7 +69,7 @@ def _is_plain(param: SSAValue) -> bool:
 
 @dataclass
 class ProgramCommands:
-    """The commands of a program, in order, with the memory that they use."""
+    """The commands of a program in order, and the memory that they access."""
 
     program: cl.ProgramOp
     kernels: Mapping[str, cl.Kernel]
@@ -84,15 +84,15 @@ class ProgramCommands:
         self._live = self._live_bytes()
 
     def place(self, value: SSAValue) -> Extent:
-        """Return the bytes of a value."""
+        """Return the extent of a value in memory."""
         return extent(value, self._parts[value])
 
     def is_constant(self, value: SSAValue) -> bool:
-        """Whether nobody writes a value."""
+        """Return whether a value is a constant."""
         return value in self._constants
 
     def conflict(self, first: cl.Command, second: cl.Command) -> bool:
-        """Whether one of two commands writes what the other accesses."""
+        """Return whether one of two commands writes memory that the other accesses."""
         a, b = (cl.access(op, self.kernels) for op in (first, second))
         written, read = self._places(first, a.writes), self._places(first, a.reads)
         writes, reads = self._places(second, b.writes), self._places(second, b.reads)
@@ -102,7 +102,7 @@ class ProgramCommands:
         return [self.place(op.operands[i]) for i in operands]
 
     def has_room(self, time: int, later: int) -> bool:
-        """Whether the launch at `later` may run at `time` and no more bytes are ever live."""
+        """Return whether the launch at `later` can run at `time` without raising peak memory."""
         op = self.commands[later]
         fresh = {self._parts[value].root for value in op.operands}
         new = sum(
@@ -113,7 +113,7 @@ class ProgramCommands:
         return max(self._live[time:later]) + new <= max(self._live)
 
     def _live_bytes(self) -> list[int]:
-        """Return the bytes of intermediates that are live at each command."""
+        """Return the live bytes of intermediates at each command."""
         change = [0] * (len(self.commands) + 1)
         for root, life in self._lives.items():
             change[life.first] += _bytes(root)

@@ -1,1 +1,1 @@
-"""The steps of `tir-lower-blocks`, in the order of their use."""
+"""The steps of `tir-lower-blocks`, in the order in which they run."""

@@ -1,4 +1,4 @@
-"""Step 5: work-items of a group wait for each other between accesses to local memory."""
+"""Step 6: insert barriers between accesses of a work-group to local memory."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from .space import IterationSpace
 
 @dataclass(frozen=True)
 class _Share:
-    """Elements of a local buffer that a statement accesses."""
+    """The elements of a local buffer that a statement accesses."""
 
     buffer: SSAValue
     own: tuple[AffineExpr, ...] | None
-    """The start of the elements that one work-item alone uses; None if it shares them."""
+    """The start of the elements that only one work-item uses; None if work-items share elements."""
     indices: tuple[AffineExpr | None, ...]
-    """The index along each dimension where the loops around the statement fix it, else None."""
+    """The index along each dimension if the loops around the statement fix it, else None."""
 
 
 @dataclass
@@ -43,7 +43,7 @@ class _Accesses:
     writes: set[_Share] = field(default_factory=set[_Share])
 
     def conflicts(self, later: _Accesses, buffers: Iterable[SSAValue], apart: _Apart) -> bool:
-        """Whether another work-item's `later` accesses to `buffers` must not overtake these."""
+        """Return whether `later` accesses to `buffers` conflict with these across work-items."""
         return any(
             first.buffer is second.buffer
             and first.buffer in buffers
@@ -85,10 +85,10 @@ def insert_barriers(
     space: IterationSpace,
     footprints: Mapping[SSAValue, Footprint],
 ) -> None:
-    """Put a barrier between two statements if one writes local memory that the other accesses.
+    """Insert a barrier between two statements if one writes local memory that the other accesses.
 
-    Successive iterations of a loop count as statements after each other. Elements that only one
-    work-item accesses need no barrier.
+    Successive iterations of a loop count as successive statements. Elements that only one work-item
+    accesses need no barrier.
     """
     local: dict[SSAValue, set[BlockOp]] = {
         op.memref: set(users(op.memref))
@@ -112,7 +112,7 @@ def _later(index: AffineExpr, dim: int | None) -> AffineExpr:
 
 
 def _remainder(index: AffineExpr) -> tuple[AffineExpr, int | None]:
-    """Return `a` and `n` where an index is `a mod n`; otherwise itself and None."""
+    """Split an index `a mod n` into `a` and `n`; return any other index with None."""
     match index:
         case AffineBinaryOpExpr(
             kind=AffineBinaryOpKind.Mod, lhs=lhs, rhs=AffineConstantExpr(value=count)
@@ -138,7 +138,7 @@ class _Inserter:
         self.group_dims = space.bound - self.local_dims
 
     def visit(self, body: Block, carried: Iterable[SSAValue]) -> _Accesses:
-        """Insert barriers into `body`; return its accesses.
+        """Insert barriers into `body` and return its accesses.
 
         An iteration may access elements of `carried` buffers that another iteration wrote.
         """
@@ -161,7 +161,7 @@ class _Inserter:
         if last is None or not isinstance(loop, ForOp):
             return total
         dim = self.space.dim(loop)
-        # Without a barrier inside, iterations of any distance run at the same time.
+        # Without a barrier in the body, any two iterations may run at the same time.
         apart = partial(self.apart, next_of=dim) if separated else _never
         if pending.conflicts(leading, carried, apart):
             body.insert_op_after(BarrierOp(), last)
@@ -189,9 +189,10 @@ class _Inserter:
     def fixed(
         self, block: BlockOp, buffer: SSAValue, indices: Sequence[AffineExpr | None]
     ) -> tuple[AffineExpr | None, ...]:
-        """Return the indices in the kept part of the buffer that all work-items have in common.
+        """Return the indices into the allocated part of a buffer that all work-items share.
 
-        That part is the same memory in each iteration, though other elements of the whole.
+        That part is the same memory in each iteration, although it holds other elements of the
+        tensor.
         """
         found: list[AffineExpr | None] = []
         for index, origin in zip(indices, self.footprints[buffer].origin, strict=True):
@@ -204,10 +205,11 @@ class _Inserter:
         return tuple(found)
 
     def apart(self, first: _Share, second: _Share, next_of: int | None = None) -> bool:
-        """Whether some index of two accesses differs: `second` in the iteration after `first`'s.
+        """Return whether an index of two accesses differs, so that they never conflict.
 
-        In the same iteration without `next_of`, the dimension of the loop. One index may count
-        modulo the number of copies that a buffer has.
+        With `next_of`, the dimension of a loop, `second` is in the iteration after `first`'s;
+        without it, both are in one iteration. An index may count modulo the number of copies of a
+        buffer.
         """
         return any(
             a is not None and b is not None and self.differ(a, _later(b, next_of))
@@ -231,26 +233,26 @@ class _Inserter:
         return not distance.terms and distance.constant % count != 0
 
     def carried(self, loop: ForOp) -> set[SSAValue]:
-        """Return the buffers through which one iteration of `loop` can disturb another.
+        """Return the buffers through which iterations of `loop` can conflict.
 
-        Independent iterations share only buffers that each allocates anew, since these lie in the
-        same place.
+        Independent iterations conflict only in buffers allocated inside the loop, which all
+        iterations place in the same memory.
         """
         kind = loop.kind.data
         if loop.size == 1 or kind.is_bound or kind is LoopKind.Vectorized:
             return set()
         inside = blocks_in(loop)
-        # Unrolling is about text: a loop over spatial variables alone is as parallel as before.
+        # Unrolling only changes the text: a loop over spatial variables stays parallel.
         spatial = all(driven(block, loop.var) <= {IterKind.Spatial} for block in inside)
         if kind is not LoopKind.Parallel and not (kind is LoopKind.Unrolled and spatial):
             return set(self.users_of)
         return {buffer for buffer, blocks in self.users_of.items() if blocks <= set(inside)}
 
     def own(self, parts: list[Window]) -> tuple[AffineExpr, ...] | None:
-        """Return the start of a work-item's elements, None if two work-items may share some.
+        """Return the start of a work-item's elements, or None if two work-items may share some.
 
-        They have none if every local index moves the start along some dimension by at least the
-        size of the work-item's part there, and nothing else moves it along that dimension.
+        Work-items share none if each local index moves the start along some dimension by at least
+        the size of the work-item's part, and nothing else moves it along that dimension.
         """
         apart: set[int] = set()
         for part in parts:

@@ -16,7 +16,7 @@ from .values import IndexEnvironment
 
 
 class BodyCloner:
-    """Copies a body, and folds index arithmetic and conditions that are decided at the place."""
+    """Copies a body, folding index arithmetic and conditions whose values are known there."""
 
     def __init__(
         self,
@@ -69,7 +69,7 @@ class BodyCloner:
         return True
 
     def _fold_logic(self, op: arith.AndIOp | arith.OrIOp) -> bool:
-        """Fold `true and x` to x and `false and x` to false; `or` the other way round."""
+        """Fold `true and x` to x and `false and x` to false; fold `or` the other way round."""
         neutral = isinstance(op, arith.AndIOp)
         for known, other in ((op.lhs, op.rhs), (op.rhs, op.lhs)):
             truth = self.truth.get(known)

@@ -1,15 +1,15 @@
-"""Step 6: write the kernel anew, with guards where a point can lie outside of its block.
+"""Step 7: write the kernel anew, with guards where a point can lie outside its block.
 
-A tile inside of all extents must not pay for a tile at the border. Guards are therefore resolved as
-far out as possible, by the first of these that applies:
+A tile inside all extents must not pay for the tiles at the border. Guards are therefore resolved as
+far out as possible, by the first of these methods that applies:
 
 * clip: a loop runs only over points for which some block in it has work;
 * peel: the iterations in which the guards hold for all values of inner loops become a loop without
   guards; the iterations before and after become separate code;
-* branch: in the body of a loop bound to an OpenCL index, an `if` chooses code without guards where
-  they hold for all values of inner loops, else guarded code; there, loops that would be expanded
-  and appear in a guard are serial; not where the work-items of a group run together and only some
-  iterations of an unrolled loop need the guard: these are peeled;
+* branch: in the body of a loop bound to an OpenCL index, an `if` selects code without guards if
+  they hold for all values of inner loops, else guarded code. In the guarded code, expanded loops
+  that appear in a guard become serial. If the work-items of a group run together and only some
+  iterations of an unrolled loop need the guard, those iterations are peeled instead;
 * guard: an `if` around the outermost statement whose points all share the condition.
 
 Peeling and branching duplicate code; `COPIES` limits by how much.
@@ -34,21 +34,21 @@ from .space import Guard, IterationDomain, IterationSpace
 from .values import IndexEnvironment, constant
 
 COPIES = 4
-"""The most copies of the code of one statement."""
+"""The maximum number of copies of a statement's code."""
 
 FEW_COPIES = 2
-"""The most copies in kernels of work-groups, and in kernels that keep scratch in memory.
+"""The same for kernels with work-groups, and for kernels that keep scratch in memory.
 
 Groups at the border run at the same time as the others, so their speed matters less. Kernels with
-scratch have several stages: their code is long, and most of its time passes between borders.
+scratch have several stages: their code is long, and little of their time is spent at borders.
 """
 
 SCRATCH = 1024
-"""A temporary of more elements lies in memory, not in registers."""
+"""A temporary with more elements is kept in memory, not in registers."""
 
 
 def emit(func: FuncOp, space: IterationSpace, footprints: Mapping[SSAValue, Footprint]) -> Region:
-    """Make a new body for `func`, without blocks."""
+    """Emit a new body for `func`, without blocks."""
     old = func.body.block
     new = Block(arg_types=[arg.type for arg in old.args])
     buffers: dict[SSAValue, SSAValue] = {}
@@ -72,8 +72,8 @@ class _Emitter:
         self.footprints = footprints
         self.survey = survey
         self.grouped = any(kind.value.startswith("local") for kind in space.of_kind)
-        # Work-items of a group run together: a branch between two copies of all iterations would
-        # cost them both, so that those few that need a guard get it instead.
+        # Work-items of a group run together, so a branch between two copies of all iterations would
+        # make them run both. The few iterations that need a guard are peeled instead.
         self.peelable = space.unrolled if self.grouped else frozenset[int]()
         self.branches: list[Block] = []
         self.homes: dict[ForOp | None, list[SSAValue]] = {}
@@ -134,7 +134,7 @@ class _Emitter:
     def _guarded(
         self, ops: Sequence[Operation], place: IndexEnvironment, out: Block
     ) -> tuple[IndexEnvironment, Block]:
-        """Open an `if` around `ops` for the guards that they share and that are known here."""
+        """Open an `if` around `ops` for the guards that they share and that are decided here."""
         shared = [
             guard
             for guard in self.survey.shared(ops, place.domain)
@@ -150,7 +150,7 @@ class _Emitter:
     def _if(
         self, guards: Sequence[Guard], place: IndexEnvironment, out: Block, otherwise: bool = False
     ) -> tuple[Block, Block]:
-        """Emit an `if` with empty branches, which `emit` terminates at the end."""
+        """Emit an `if` with empty branches; `emit` terminates them at the end."""
         then, other = Block(), Block()
         branches = [then, other] if otherwise else [then]
         self.branches += branches
@@ -159,7 +159,10 @@ class _Emitter:
         return then, other
 
     def _may_branch(self, ops: Sequence[Operation], dims: frozenset[int]) -> bool:
-        """Whether a condition on `dims` may be around `ops`: all of a group must meet barriers."""
+        """Return whether a condition on `dims` may enclose `ops`.
+
+        All work-items of a group must reach the same barriers.
+        """
         if not self.survey.holds_barrier(ops):
             return True
         return not any(
@@ -190,7 +193,7 @@ class _Emitter:
         pieces = self._pieces(loop, dim, place.domain, copies)
         for first, end in pieces:
             share = copies // len(pieces)
-            # What a rolled loop runs once stays apart from the code around it.
+            # A rolled loop that runs once stays separate from the code around it.
             is_apart = kind is LoopKind.Rolled and loop.size == 1
             if end - first == 1 and not is_apart:
                 at = place.with_domain(place.domain.narrow(dim, first, end))
@@ -206,7 +209,7 @@ class _Emitter:
     def _pieces(
         self, loop: ForOp, dim: int, domain: IterationDomain, copies: int
     ) -> list[tuple[int, int]]:
-        """Return the iterations of a loop, divided into ranges that get their own code."""
+        """Return the iterations of a loop, split into ranges with separate code."""
         guards = [g for g in self.survey.open([loop], domain) if dim in g.dims]
         if not guards:
             return [domain.ranges[dim]]
@@ -221,7 +224,7 @@ class _Emitter:
         return pieces if start < stop and len(pieces) <= copies else whole
 
     def _kind(self, loop: ForOp, dim: int, size: int, domain: IterationDomain) -> LoopKind:
-        """Return the kind of a loop over a part of its iterations."""
+        """Return the loop kind for a part of a loop's iterations."""
         kind = loop.kind.data
         if kind not in EXPANDED:
             return kind
@@ -240,7 +243,10 @@ class _Emitter:
         copies: int,
         out: Block,
     ) -> bool:
-        """Branch between code without and with guards in a bound loop; False if that is no help."""
+        """Emit a branch between code without and with guards in a bound loop.
+
+        Return False, and emit nothing, if a branch does not help.
+        """
         if copies < 2:
             return False
         many: list[tuple[Guard, Guard]] = []
@@ -257,8 +263,8 @@ class _Emitter:
             elif (inner := guard.dims - self.space.bound) and (
                 loop.kind.data in GRID or inner <= self.space.expanded
             ):
-                # Work-items of a group run together, so a branch would run both sides for some
-                # groups: serial loops are peeled instead.
+                # Work-items of a group run together, so some groups would run both sides of a
+                # branch. Serial loops are peeled instead.
                 many.append((guard, _always(guard, place)))
         possible = [(g, f) for g, f in many if place.domain.holds(f) is not False]
         if not possible:
@@ -271,7 +277,7 @@ class _Emitter:
         return True
 
     def _peels(self, guard: Guard, domain: IterationDomain) -> bool:
-        """Whether a guard is left to some unrolled iterations: the others need none."""
+        """Return whether peeling a few unrolled iterations resolves a guard."""
         ranges = (safe([guard], dim, domain) for dim in guard.dims & self.peelable)
         return any(start < stop for start, stop in ranges)
 
@@ -286,7 +292,7 @@ class _Emitter:
         copies: int,
         out: Block,
     ) -> bool:
-        """Branch on one index: the values for which `guard` always holds, and the others."""
+        """Branch on one index: values for which `guard` always holds, and the others."""
         domain = place.domain
         first, end = domain.ranges[dim]
         start, stop = safe([guard], dim, domain)
@@ -314,7 +320,7 @@ class _Emitter:
 
 
 def _always(guard: Guard, place: IndexEnvironment) -> Guard:
-    """Return the condition that `guard` holds for all values of dimensions not yet fixed."""
+    """Return the condition that `guard` holds for all values of the dimensions not yet fixed."""
     domain = place.domain
     guard = guard.coarse(domain.ends)
     fixed = {d for d in guard.dims if d in place.variables}
@@ -328,7 +334,7 @@ def _always(guard: Guard, place: IndexEnvironment) -> Guard:
 
 
 def _condition(guards: Sequence[Guard], place: IndexEnvironment, out: Block) -> SSAValue:
-    """Return the conjunction of `guards`."""
+    """Emit the conjunction of `guards` and return it."""
     total: SSAValue | None = None
     for guard in guards:
         value = place.index(guard.expr, out)

@@ -1,4 +1,4 @@
-"""Step 4: a temporary shrinks to the elements that one pass of its innermost common loop needs."""
+"""Step 5: shrink temporaries to the elements that one iteration of their common loop needs."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ from .space import IterationDomain, IterationSpace, access_guards
 
 @dataclass(frozen=True)
 class Footprint:
-    """The loop that allocates a temporary (None: the kernel), its type, and its first element.
+    """The allocation of a temporary: its loop (None: the kernel), its type and its first element.
 
-    Element 0 along each dimension is index `origin` of the whole tensor, over the dimensions of
-    the `IterationSpace`. If only the first elements of each period are used, a dimension is kept
-    as two: its periods, and these elements.
+    Element 0 along each dimension is index `origin` of the whole tensor, over the dimensions of the
+    `IterationSpace`. If only the first elements of each period are used, the dimension is stored as
+    two: the periods, and these elements.
     """
 
     home: ForOp | None
@@ -35,7 +35,7 @@ class Footprint:
     periods: tuple[int | None, ...]
 
     def parts(self, dim: int, index: AffineExpr) -> list[AffineExpr]:
-        """Return the indices that take the place of an index of the whole tensor."""
+        """Return the indices that replace an index into the whole tensor."""
         inside, period = index - self.origin[dim], self.periods[dim]
         return [inside] if period is None else [inside // period, inside % period]
 
@@ -89,7 +89,7 @@ def _footprint(alloca: memref.AllocaOp, space: IterationSpace) -> Footprint:
 
 
 _Form = tuple[Linear, dict[int, int]] | None
-"""The fixed part of an index, and the last value of what runs with each step; None if unknown."""
+"""The fixed part of an index, and the last value of its varying part for each step, or None."""
 
 
 def _form(expr: AffineExpr, extents: Sequence[int], fixed: set[int]) -> _Form:
@@ -106,7 +106,7 @@ def _form(expr: AffineExpr, extents: Sequence[int], fixed: set[int]) -> _Form:
 
 
 def _reach(form: _Form, period: int) -> int:
-    """How many elements of a period an index uses."""
+    """Return how many elements of a period an index uses."""
     assert form is not None
     return 1 + sum(step * last for step, last in form[1].items() if step < period)
 
@@ -147,7 +147,7 @@ def _common_loops(blocks: Iterable[BlockOp], local: bool) -> list[ForOp]:
 def _check_reach(
     alloca: memref.AllocaOp, blocks: Mapping[BlockOp, bool], space: IterationSpace, bound: set[int]
 ) -> None:
-    """Refuse a read by a work-item (or group, for local memory) that runs none of the writes."""
+    """Refuse a read by a work-item (or group, for local memory) that does not run any write."""
 
     def reach(block: BlockOp, domain: IterationDomain = space.domain) -> list[int]:
         return [alive([block], space, dim, domain)[1] for dim in sorted(bound)]
@@ -157,7 +157,7 @@ def _check_reach(
         if writes:
             continue
         for op, _ in accesses(block, alloca.memref):
-            # A read of a tensor with a tail of zeros stands behind a test for its last element.
+            # A test guards the read of a tensor's zero tail, and may exclude the last element.
             guards = access_guards(op, block, space.iters[block])
             domain = space.domain.knowing(*(guard.coarse(space.extents) for guard in guards))
             reader = reach(block, domain)
@@ -166,7 +166,7 @@ def _check_reach(
 
 
 _FOREIGN = (
-    "a work-item reads elements of it that another one computes; "
+    "a work-item reads elements that another work-item computes; "
     "compute it at a loop of the consumer"
 )
 

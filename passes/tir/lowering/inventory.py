@@ -1,4 +1,4 @@
-"""The loops, blocks and temporaries of a kernel, found without a walk through block bodies."""
+"""The loops, blocks and temporaries of a kernel, found without walking block bodies."""
 
 from __future__ import annotations
 
@@ -20,7 +20,10 @@ class Inventory:
 
 
 def inventory(func: FuncOp) -> Inventory:
-    """Return the parts of `func` as it is now; steps that change it invalidate the result."""
+    """Return the loops, blocks and temporaries of `func`.
+
+    Steps that change `func` invalidate the result.
+    """
     found = Inventory()
     _collect(func.body.block, found)
     return found

@@ -1,4 +1,4 @@
-"""Step 2: the index space of the kernel, from the loops bound to it."""
+"""Step 3: the index space of the kernel, from the loops bound to it."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ from .inventory import Inventory
 
 
 def bound_extents(func: FuncOp, loops: Iterable[ForOp]) -> dict[LoopKind, int]:
-    """Return the extent of each OpenCL index to which `loops` are bound; sets the kernel's NDRange.
+    """Set the kernel's NDRange. Return the extent of each OpenCL index that `loops` bind.
 
-    Loops bound to one index may differ in extent: the index has that of the longest, and a global
-    index is rounded up to a multiple of the kernel's `local_size`, if it has one. A kernel without
-    bound loops is one work-item.
+    If loops of different extents bind one index, the longest sets its extent. A global index is
+    rounded up to a multiple of the kernel's `local_size`, if it has one. A kernel without bound
+    loops is a single work-item.
     """
     extents: dict[LoopKind, int] = {}
     for loop in loops:
@@ -44,7 +44,7 @@ def bound_extents(func: FuncOp, loops: Iterable[ForOp]) -> dict[LoopKind, int]:
     if local_size:
         local_size += [1] * (rank - len(local_size))
     if not extents and not local_size:
-        local_size = [1] * rank  # The only work-item is a group.
+        local_size = [1] * rank  # A single work-item is a group.
     global_size = [1] * rank
     grouped = any(not kind.value.startswith("global") for kind in extents)
     if grouped:
@@ -70,10 +70,10 @@ def _extent(extents: dict[LoopKind, int], family: str, axis: int, default: int =
 
 
 def single_out(blocks: Iterable[BlockOp], extents: Mapping[LoopKind, int]) -> None:
-    """Let only the first work-item run a stage that writes shared memory and lacks an index.
+    """Let only the first work-item run a stage that writes shared memory but lacks an index.
 
     Such a stage gets a loop of extent 1, bound to the index. The work-items of a group share local
-    memory, all work-items share outputs.
+    memory, and all work-items share the outputs.
     """
     for block in blocks:
         shared = {_scope(buffer) for buffer in written(block)} - {Scope.Private}
@@ -88,7 +88,7 @@ def single_out(blocks: Iterable[BlockOp], extents: Mapping[LoopKind, int]) -> No
                 if any(isinstance(op, ForOp) and op.kind.data is kind for op in stage.walk()):
                     raise refuse(
                         block,
-                        f"one work-item along {kind.value} computes it, but it shares a loop with "
+                        f"it runs once along {kind.value}, but it shares a loop with "
                         f"a stage that is bound to {kind.value}; bind the loop that they share",
                     )
                 _wrap(stage, kind)
@@ -116,8 +116,8 @@ def _wrap(op: Operation, kind: LoopKind) -> None:
         if outer.kind.data is LoopKind.Vectorized:
             raise refuse(
                 op,
-                f"one work-item along {kind.value} computes it, but other statements share its "
-                f"vectorized loop '{outer.var.name_hint}'; do not vectorize that one",
+                f"it runs once along {kind.value}, but other statements share its "
+                f"vectorized loop '{outer.var.name_hint}'; do not vectorize that loop",
             )
     parent = op.parent_block()
     assert parent is not None
@@ -134,18 +134,18 @@ def check_scopes(parts: Inventory) -> None:
         scope = _scope(op.memref)
         if scope is Scope.Local and ungrouped:
             raise refuse(
-                op, "local memory belongs to a group, and loops are bound to global indices"
+                op, "local memory needs loops bound to group and local indices, not to global ones"
             )
         if scope is Scope.Global:
             raise refuse(
                 op,
-                "a temporary of a kernel cannot stay in global memory; compute it at a loop "
+                "a temporary cannot stay in global memory; compute it at a loop "
                 "of its consumer and set its scope",
             )
 
 
 def check_shared(blocks: Iterable[BlockOp]) -> None:
-    """Work-items of a group must not accumulate into the same element of local memory."""
+    """Refuse a reduction whose work-items update the same element of local memory."""
     for block in blocks:
         if not block.is_reduction or Scope.Local not in map(_scope, written(block)):
             continue
@@ -156,14 +156,14 @@ def check_shared(blocks: Iterable[BlockOp]) -> None:
                     block,
                     f"it accumulates in local memory, and several work-items along {kind.value} "
                     "would update the same element; keep the result in private memory, or compute "
-                    f"it outside of loop '{loop.var.name_hint}'",
+                    f"it outside loop '{loop.var.name_hint}'",
                 )
 
 
 def _are_apart(block: BlockOp, loop: ForOp) -> bool:
-    """Whether some variable of `block` is another one for each two iterations of `loop`.
+    """Return whether some variable of `block` differs between any two iterations of `loop`.
 
-    That is so where the loops number the variable's values, as digits do.
+    That holds if the loops number the variable's values like digits of a number.
     """
     extents = loop_extents(block)
     for expr in block.exprs:

@@ -16,7 +16,7 @@ from ..schedule.stage import index_value, spatial_part
 
 
 def place_initial_values(blocks: Iterable[BlockOp]) -> None:
-    """Store the initial values of each reduction before the outermost loop that accumulates.
+    """Store the initial values of each reduction before its outermost reduction loop.
 
     The stores run in copies, of the same kinds, of the loops that select the elements. The blocks
     keep their reduce variables and lose their `init`.

@@ -1,4 +1,4 @@
-"""The guards that a statement still needs at some place, and the values that decide them."""
+"""The guards that a statement still needs at a place, and the ranges that decide them."""
 
 from __future__ import annotations
 
@@ -46,15 +46,15 @@ class Survey:
         return self._blocks.get(op, [])
 
     def holds_barrier(self, ops: Iterable[Operation]) -> bool:
-        """Whether a barrier is among or below `ops`."""
+        """Return whether a barrier is among or below `ops`."""
         return any(op in self._barriers for op in ops)
 
     def holds_grid(self, ops: Iterable[Operation]) -> bool:
-        """Whether a loop over groups or global indices is among or below `ops`."""
+        """Return whether a loop over groups or global indices is among or below `ops`."""
         return any(op in self._grids for op in ops)
 
     def open(self, ops: Iterable[Operation], domain: IterationDomain) -> list[Guard]:
-        """Return the guards below `ops` that are neither always nor never true."""
+        """Return the guards below `ops` that are neither always true nor always false."""
         found = {
             guard: None
             for op in ops
@@ -65,7 +65,7 @@ class Survey:
         return [guard for guard in found if domain.holds(guard) is None]
 
     def dead(self, op: Operation, domain: IterationDomain) -> bool:
-        """Whether no block below `op` has a point to execute."""
+        """Return whether no block below `op` has a point to execute."""
         return op in self._guarded and all(
             self.space.dead(block, domain) for block in self._blocks[op]
         )
@@ -90,7 +90,7 @@ class Survey:
 def alive(
     blocks: Sequence[BlockOp], space: IterationSpace, dim: int, domain: IterationDomain
 ) -> tuple[int, int]:
-    """Return the values of `dim`, without those at either end for which no block has work."""
+    """Return the range of `dim` without the ends at which no block has work."""
 
     def dead(first: int, end: int) -> bool:
         part = domain.narrow(dim, first, end)
@@ -105,9 +105,9 @@ def alive(
 
 
 def safe(guards: Iterable[Guard], dim: int, domain: IterationDomain) -> tuple[int, int]:
-    """Return the values of `dim` for which `guards` hold for all values of the other dimensions.
+    """Return the range of `dim` in which `guards` hold for all values of the other dimensions.
 
-    A guard that holds at neither end of the range is left out, since `dim` cannot decide it. The
+    A guard that holds at neither end of the range is skipped, since `dim` cannot decide it. The
     range is empty if `dim` decides no guard or if the guards exclude each other.
     """
     first, end = domain.ranges[dim]
@@ -133,7 +133,10 @@ def _holds(guard: Guard, dim: int, domain: IterationDomain, first: int, end: int
 
 
 def _least(first: int, end: int, wanted: Callable[[int], bool]) -> int:
-    """Return the least wanted value in `[first, end)`, else `end`; `wanted` must be monotonic."""
+    """Return the least value in `[first, end)` for which `wanted` holds, else `end`.
+
+    `wanted` must be monotonic.
+    """
     while first < end:
         middle = (first + end) // 2
         if wanted(middle):

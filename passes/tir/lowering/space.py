@@ -1,4 +1,4 @@
-"""Step 3: every loop is a dimension, every block a set of points over them with guards."""
+"""Step 4: every loop is a dimension, every block a set of points over them with guards."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ class Guard:
     flat: Flat | None = field(default=None, compare=False)
 
     def __hash__(self) -> int:
-        # Without `expr`: xDSL hashes an expression node by node at each call.
+        # `expr` is left out: xDSL hashes an expression node by node at each call.
         return hash((self.dims, self.limit, self.below))
 
     @staticmethod
     def of(expr: AffineExpr, limit: int, below: bool = True) -> Guard:
-        """Return the condition with the dimensions that it depends on."""
+        """Return the condition, with the dimensions that it depends on."""
         form = flat(expr)
         dims = used_dims(expr) if form is None else form[0]
         return Guard(expr, limit, below, frozenset(dims), form)
 
     def coarse(self, extents: Sequence[int]) -> Guard:
-        """Return the same condition without the dimensions that cannot decide it.
+        """Return an equivalent condition without the dimensions that cannot decide it.
 
-        `g q + r < g l` is `q < l` if 0 <= r < g: a tile that divides the extent is inside or
+        `g q + r < g l` is `q < l` if 0 <= r < g: a tile whose size divides the extent is inside or
         outside as a whole. Without r, the limit need not be a multiple of g: l is rounded up.
-        And `q floordiv d < l` is `q < d l`.
+        Likewise `q floordiv d < l` is `q < d l`.
         """
         form = linear(self.expr, extents)
         limit = self.limit - form.constant
@@ -72,13 +72,13 @@ class Guard:
 
 @dataclass(frozen=True)
 class IterationDomain:
-    """The values of the dimensions at some place of the kernel: `[first, end)` for each."""
+    """The ranges of all dimensions at a place of the kernel: `[first, end)` for each."""
 
     ranges: tuple[tuple[int, int], ...]
     known: frozenset[Guard] = frozenset()
 
     def narrow(self, dim: int, first: int, end: int) -> IterationDomain:
-        """Return the domain with `[first, end)` as the values of one dimension."""
+        """Return the domain with `[first, end)` as the range of one dimension."""
         ranges = list(self.ranges)
         ranges[dim] = (first, end)
         return replace(self, ranges=tuple(ranges))
@@ -97,16 +97,16 @@ class IterationDomain:
 
     @property
     def ends(self) -> list[int]:
-        """What each dimension is less than."""
+        """The exclusive upper bound of each dimension."""
         return [end for _, end in self.ranges]
 
     def runs(self, dim: int) -> bool:
-        """Whether a dimension has more than one value."""
+        """Return whether a dimension has more than one value."""
         first, end = self.ranges[dim]
         return end - first > 1
 
     def bounds(self, expr: AffineExpr, form: Flat | None = None) -> tuple[int, int]:
-        """Return the least and greatest value of `expr`; `form` is its flat form, if it has one."""
+        """Return the least and the greatest value of `expr`; `form` is its flat form, or None."""
         if form is not None:
             return self._flat_bounds(form)
         low, high = bounds(*self.shifted(expr))
@@ -128,7 +128,7 @@ class IterationDomain:
         return low, high
 
     def shifted(self, expr: AffineExpr) -> tuple[AffineExpr, list[int]]:
-        """`expr` over dimensions that start at 0, and the extent of each."""
+        """Return `expr` over dimensions that start at 0, and the extent of each."""
         extents = [end - first for first, end in self.ranges]
         if any(self.ranges[d][0] for d in used_dims(expr)):
             dims = [AffineExpr.dimension(d) + first for d, (first, _) in enumerate(self.ranges)]
@@ -151,11 +151,11 @@ COMPARISONS: dict[int, tuple[int, bool]] = {
     4: (1, False),  # lhs > rhs: lhs - rhs >= 1
     5: (0, False),  # lhs >= rhs: lhs - rhs >= 0
 }
-"""The predicates of `arith.cmpi` that order signed integers, as guards on the difference."""
+"""The signed order predicates of `arith.cmpi`, as guards on the difference of the operands."""
 
 
 def body_guards(block: BlockOp, iters: Sequence[AffineExpr]) -> list[Guard]:
-    """Return the conditions without which a body does nothing: those of an `if` around it."""
+    """Return the conditions of an `if` around the whole body, without which it does nothing."""
     last = block.body.block.last_op
     if not isinstance(last, scf.IfOp) or last.results or last.false_region.blocks:
         return []
@@ -165,7 +165,7 @@ def body_guards(block: BlockOp, iters: Sequence[AffineExpr]) -> list[Guard]:
 
 
 def access_guards(access: Operation, block: BlockOp, iters: Sequence[AffineExpr]) -> list[Guard]:
-    """Return the conditions of the `if`s of `block` whose first regions `access` stands in."""
+    """Return the conditions of the `if`s in `block` whose `then` regions contain `access`."""
     guards: list[Guard] = []
     inner = access
     while (outer := inner.parent_op()) is not None and inner is not block:
@@ -176,7 +176,7 @@ def access_guards(access: Operation, block: BlockOp, iters: Sequence[AffineExpr]
 
 
 def _conjuncts(condition: SSAValue, block: BlockOp, iters: Sequence[AffineExpr]) -> list[Guard]:
-    """Return the comparisons of indices that hold wherever `condition` does."""
+    """Return the index comparisons that `condition` implies."""
     leaves = dict(zip(block.iter_vars, iters, strict=True))
     guards: list[Guard] = []
     pending = [condition]
@@ -193,7 +193,7 @@ def _conjuncts(condition: SSAValue, block: BlockOp, iters: Sequence[AffineExpr])
 
 
 class IterationSpace:
-    """The dimensions of a kernel: one per loop; loops bound to one OpenCL index share theirs."""
+    """The dimensions of a kernel: one per loop, or per OpenCL index for bound loops."""
 
     def __init__(self, parts: Inventory, bound: Mapping[LoopKind, int]):
         self.extents: list[int] = list(bound.values())
@@ -223,14 +223,17 @@ class IterationSpace:
         return set(self.of_kind.values())
 
     def extents_at(self, block: BlockOp) -> list[int]:
-        """Return each dimension's extent at `block`; an index has that of the loop bound to it."""
+        """Return each dimension's extent at `block`.
+
+        A bound index has the extent of the loop around the block.
+        """
         extents = list(self.extents)
         for loop in path_to(block):
             extents[self.of_var[loop.var]] = loop.size
         return extents
 
     def dead(self, block: BlockOp, domain: IterationDomain) -> bool:
-        """Whether `block` has no point to execute in `domain`."""
+        """Return whether `block` has no point to execute in `domain`."""
         return any(domain.holds(guard) is False for guard in self.guards[block])
 
     def _add_loop(self, loop: ForOp) -> None:

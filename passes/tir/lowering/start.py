@@ -1,7 +1,8 @@
-"""Step 2: a sum starts from the bias that its reader would add to it.
+"""Step 2: start a sum from the bias that its reader would add.
 
-That takes no addition of its own, but rounds otherwise: the last bits of a result differ. So it is
-done where what follows magnifies no such difference, as a quotient near zero would.
+This saves the addition but rounds differently, so the last bits of a result may change. It is
+therefore done only if the following operations do not magnify such differences, as a division near
+zero would.
 """
 
 from __future__ import annotations
@@ -33,22 +34,22 @@ _STEADY = (
     memref.LoadOp,
     memref.StoreOp,
 )
-"""Operations whose results differ little where their operands do."""
+"""Operations that map small differences of operands to small differences of results."""
 
 
 @dataclass(frozen=True)
 class _Biased:
-    """A sum that a block reads once, to add a bias to it."""
+    """A sum that a block reads once, to add a bias."""
 
     add: arith.AddfOp
     total: memref.LoadOp
     bias: memref.LoadOp
     start: memref.StoreOp
-    """Of the sum's initial value."""
+    """The store of the sum's initial value."""
 
 
 def start_from_biases(blocks: Iterable[BlockOp]) -> None:
-    """Let each sum of floats start from its bias, where all blocks are given."""
+    """Start each float sum of a kernel from its bias; `blocks` are all blocks of the kernel."""
     for reader in blocks:
         body = reader.body.block
         if _is_last(reader) and all(isinstance(op, _STEADY) for op in body.ops):
@@ -75,7 +76,7 @@ def _biased(reader: BlockOp) -> Iterator[_Biased]:
 
 
 def _start_of(total: memref.LoadOp, reader: BlockOp) -> memref.StoreOp | None:
-    """Return the store of zero from which a sum starts that this load alone reads."""
+    """Return the store of zero that starts a sum, if `total` is the sum's only reader."""
     loads = [op for op in reader.body.block.ops if isinstance(op, memref.LoadOp)]
     if temporary(total.memref) is None or not total.res.has_one_use():
         return None
@@ -109,7 +110,7 @@ def _is_zero(value: SSAValue) -> bool:
 
 
 def _start(reader: BlockOp, biased: _Biased) -> None:
-    """Read the bias where the sum starts, if its place is known there."""
+    """Load the bias at the start of the sum, if its indices are known there."""
     start = biased.start.parent_block()
     assert start is not None
     block = start.parent_op()
@@ -132,9 +133,9 @@ def _start(reader: BlockOp, biased: _Biased) -> None:
 
 
 def _indices(reader: BlockOp, biased: _Biased, block: BlockOp) -> Sequence[AffineExpr] | None:
-    """Return the place of the bias, by the variables of the block that starts the sum.
+    """Return the indices of the bias over the variables of the block that starts the sum.
 
-    None where these do not say it, or where some have no bias.
+    None if those variables do not determine them, or if some sums have no bias.
     """
     read = _at(reader, biased.total)
     stored = _at(block, biased.start)

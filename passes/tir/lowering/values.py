@@ -1,4 +1,4 @@
-"""Index values at one place of the new kernel: expressions over dimensions become operations."""
+"""Index values at a place of the new kernel: expressions over dimensions become operations."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ from .space import IterationDomain
 
 @dataclass(frozen=True)
 class IndexEnvironment:
-    """A place in the new kernel.
+    """The loop variables and ranges at a place of the new kernel.
 
-    A dimension that runs is `variable + offset`; each other one has its only value in `domain`.
+    A dimension with several values is `variable + offset`; any other has its only value in
+    `domain`.
     """
 
     domain: IterationDomain
@@ -27,18 +28,18 @@ class IndexEnvironment:
     )
 
     def with_domain(self, domain: IterationDomain) -> IndexEnvironment:
-        """Return the same place with more known about the dimensions."""
+        """Return the same place with narrower ranges."""
         return IndexEnvironment(domain, self.variables)
 
     def inside(self, dim: int, variable: SSAValue, first: int, end: int) -> IndexEnvironment:
-        """Inside of a loop over `dim` from `first` to `end`."""
+        """Return the place inside a loop over `dim` from `first` to `end`."""
         return IndexEnvironment(
             self.domain.narrow(dim, first, end), {**self.variables, dim: (variable, first)}
         )
 
     def index(self, expr: AffineExpr, out: Block) -> SSAValue:
-        """Return the value of `expr`; operations that it needs are appended to `out`."""
-        # A kernel of many nests has many dimensions, and an index uses few of them.
+        """Return the value of `expr`, appending the operations that it needs to `out`."""
+        # A kernel with many nests has many dimensions, but an index uses few of them.
         values: list[AffineExpr] = [AffineExpr.constant(0)] * len(self.domain.ranges)
         operands: list[SSAValue] = []
         extents: list[int] = []

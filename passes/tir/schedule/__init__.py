@@ -1,8 +1,8 @@
-"""Schedule primitives: functions that change loops and the maps of blocks, never a computation.
+"""Schedule primitives: functions that change loops and the maps of blocks, not the computation.
 
-Each checks that the kernel keeps its meaning and raises `ScheduleError` otherwise. The concepts are
-those of TVM's TensorIR (Feng et al., "TensorIR: An Abstraction for Automatic Tensorized Program
-Optimization", 2022).
+Each primitive checks that the kernel keeps its meaning, and otherwise raises `ScheduleError`. The
+concepts come from TVM's TensorIR (Feng et al., "TensorIR: An Abstraction for Automatic Tensorized
+Program Optimization", 2022).
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Questions of the primitives about a kernel: drivers of iterations, readers of buffers."""
+"""Analyses for the primitives: loops that drive iterations, blocks that access buffers."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ def loop_of(var: SSAValue) -> ForOp:
     owner = var.owner
     loop = owner.parent_op() if isinstance(owner, Block) else None
     if not isinstance(loop, ForOp):
-        raise ValueError("a block is driven by loop variables")
+        raise ValueError("a block must be driven by loop variables")
     return loop
 
 
 def path_to(op: Operation) -> list[ForOp]:
-    """Return the loops around `op` and, if it is one, `op` itself, outermost first."""
+    """Return the loops around `op`, and `op` itself if it is a loop, outermost first."""
     loops = enclosing_loops(op)
     return [*loops, op] if isinstance(op, ForOp) else loops
 
@@ -41,7 +41,7 @@ def blocks_in(op: Operation) -> list[BlockOp]:
 
 
 def statements(body: Block) -> Iterator[Operation]:
-    """Return the operations in `body` and its loops except those of blocks, in program order."""
+    """Yield the operations in `body` and its loops, without block bodies, in program order."""
     for op in body.ops:
         yield op
         if isinstance(op, ForOp):
@@ -68,7 +68,7 @@ def driven(block: BlockOp, var: SSAValue) -> set[IterKind]:
 def substitute(
     block: BlockOp, old: Sequence[SSAValue], exprs: Sequence[AffineExpr], new: Sequence[SSAValue]
 ) -> None:
-    """Replace each loop variable of `old` that drives `block` by its expression over `new`."""
+    """Replace the loop variables `old` that drive `block` by expressions over `new`."""
     if not any(var in old for var in block.loops):
         return
     kept = [var for var in block.loops if var not in old]
@@ -82,8 +82,11 @@ def substitute(
 
 
 def drive(block: BlockOp, loops: Sequence[SSAValue], exprs: Sequence[AffineExpr]) -> None:
-    """Rebind `block` to `exprs` over `loops`, simplified; names those it needs, outermost first."""
-    # A loop that runs once stays in the map: it can still be split past its end, or bound.
+    """Drive `block` by the simplified `exprs` over `loops`.
+
+    Unused loops are dropped; the others are listed outermost first.
+    """
+    # A loop of one iteration stays in the map: it can still be split past its end, or bound.
     extents = [max(loop_of(var).size, 2) for var in loops]
     exprs = [simplify(expr, extents) for expr in exprs]
     used = list({d: None for expr in exprs for d in used_dims(expr)})
@@ -103,7 +106,7 @@ def _dims(start: int, count: int) -> list[AffineExpr]:
 
 
 def index_expr(value: SSAValue, leaves: Mapping[SSAValue, AffineExpr]) -> AffineExpr | None:
-    """`value` as an expression over `leaves`, None if it depends on anything else."""
+    """Return `value` as an expression over `leaves`, or None if it depends on anything else."""
     known = leaves.get(value)
     if known is not None or not isinstance(value, OpResult):
         return known
@@ -123,9 +126,9 @@ def index_expr(value: SSAValue, leaves: Mapping[SSAValue, AffineExpr]) -> Affine
 def accesses(
     block: BlockOp, buffer: SSAValue
 ) -> Iterator[tuple[memref.LoadOp | memref.StoreOp, list[AffineExpr | None]]]:
-    """Each load and store of `buffer` in `block`, with its indices over the iteration variables."""
+    """Yield each load and store of `buffer` in `block`, with indices over the block's variables."""
     leaves = {var: AffineExpr.dimension(i) for i, var in enumerate(block.iter_vars)}
-    # xDSL lists the latest use first.
+    # xDSL lists uses from last to first.
     for use in reversed(list(buffer.uses)):
         op = use.operation
         if isinstance(op, memref.LoadOp | memref.StoreOp) and enclosing_block(op) is block:
@@ -133,19 +136,19 @@ def accesses(
 
 
 def users(buffer: SSAValue) -> dict[BlockOp, bool]:
-    """Return the blocks that access `buffer`, in order of use, each with whether it writes."""
+    """Return the blocks that access `buffer`, in order of use, and whether each writes it."""
     found: dict[BlockOp, bool] = {}
     for use in buffer.uses:
         block = enclosing_block(use.operation)
         if block is None:
-            raise refuse(use.operation, "a scheduled kernel accesses buffers in blocks only")
+            raise refuse(use.operation, "a scheduled kernel must access buffers only in blocks")
         writes = isinstance(use.operation, memref.StoreOp)
         found[block] = found.get(block, False) or writes
     return found
 
 
 def written(block: BlockOp) -> list[SSAValue]:
-    """Return the buffers that `block` stores to, each once."""
+    """Return the buffers that `block` stores to, without repetition."""
     return list(dict.fromkeys(store.memref for store in block.stores()))
 
 
@@ -166,7 +169,7 @@ def func_of(op: Operation) -> FuncOp:
 
 
 def temporary(buffer: SSAValue) -> memref.AllocaOp | None:
-    """Return the allocation of `buffer`; None for a parameter of the kernel."""
+    """Return the allocation of `buffer`, or None for a kernel parameter."""
     if isinstance(buffer, OpResult) and isinstance(buffer.op, memref.AllocaOp):
         return buffer.op
     return None

@@ -1,4 +1,4 @@
-"""bind: a loop runs over the work-items or work-groups of an OpenCL index."""
+"""bind: run a loop over the work-items or work-groups of an OpenCL index."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from .nest import check_plain, check_spatial, set_kind
 def bind(loop: ForOp, kind: LoopKind) -> None:
     """Make the variable of `loop` the OpenCL index `kind`.
 
-    A block that does not depend on the variable runs once per index, which is legal only while it
-    writes temporaries.
+    A block that does not depend on the variable runs once per index, which is legal only if it
+    writes only temporaries.
     """
     if not kind.is_bound:
-        raise refuse(loop, f"'{kind.value}' is no OpenCL index")
+        raise refuse(loop, f"'{kind.value}' is not an OpenCL index")
     check_plain(loop, "bound")
     check_spatial(loop, "bound")
     for block in blocks_in(loop):

@@ -1,4 +1,4 @@
-"""cache_gather: a block reads a copy of a buffer, laid out by the variables of the block."""
+"""cache_gather: let a block read a copy of a buffer in the order of the block's variables."""
 
 from __future__ import annotations
 
@@ -21,10 +21,11 @@ def cache_gather(
 ) -> BlockOp:
     """Let `block` read `buffer` through a temporary over its iteration variables at `positions`.
 
-    Element (a, b) of the temporary is what the block reads where these variables are a and b: a
-    convolution reads rows of a matrix so, and a product its transposed operand. Returns the block
-    that fills it, a stage before the block's, with loops called as those of the block. `compute_at`
-    moves it to a loop that needs a part. The positions are all variables on which the load depends.
+    Element (a, b) of the temporary is the value that the block reads when these variables are a and
+    b. A convolution thus reads rows of a matrix, and a product its transposed operand. Returns the
+    block that fills the temporary, a stage before `block`, whose loops have the names of `block`'s
+    loops. `compute_at` can move it to a loop that needs only a part. `positions` must list every
+    variable on which the load depends.
     """
     anchor = check_copied(block, buffer, scope)
     places = [indices for _, indices in accesses(block, buffer)]
@@ -34,12 +35,12 @@ def cache_gather(
     if any(load.parent_op() is not block for load in block.loads() if load.memref is buffer):
         raise refuse(block, f"it reads '{buffer.name_hint}' only under a condition")
     if any(not 0 <= position < len(block.iter_vars) for position in positions):
-        raise refuse(block, f"it has no more than {len(block.iter_vars)} variables")
+        raise refuse(block, f"it has only {len(block.iter_vars)} variables")
     extents = block.iter_extents
     used = {dim for index in first for dim in simplify(index, extents).used_dims()}
     if len(set(positions)) < len(positions) or not used <= set(positions):
         listed = ", ".join(f"d{position}" for position in sorted(used))
-        raise refuse(block, f"'{buffer.name_hint}' is read at a place of {listed}: list each once")
+        raise refuse(block, f"'{buffer.name_hint}' is indexed by {listed}; list each once")
     shape = [extents[position] for position in positions]
     name = f"{buffer.name_hint or 'buffer'}_{scope.value}"
     copy = new_temporary(func_of(block), buffer, shape, name, scope)

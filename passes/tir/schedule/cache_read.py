@@ -1,4 +1,4 @@
-"""cache_read: a block reads a copy of a buffer."""
+"""cache_read: let a block read a copy of a buffer."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from .stage import free_label, insert_before, new_stage, new_temporary
 
 
 def cache_read(block: BlockOp, buffer: SSAValue, scope: Scope) -> BlockOp:
-    """Let `block` read `buffer` through a new temporary in `scope`; returns the block filling it.
+    """Let `block` read `buffer` through a temporary in `scope`. Return the block that fills it.
 
-    The copy is a stage over the whole buffer before the block's; `compute_at` moves it to a loop
-    that needs a part. Its loops are called ax0, ax1, ...
+    The copy is a stage over the whole buffer before `block`, with loops named ax0, ax1, and so on.
+    `compute_at` can move it to a loop that needs only a part.
     """
     anchor = check_copied(block, buffer, scope)
     loads = [load for load in block.loads() if load.memref is buffer]
@@ -33,9 +33,9 @@ def cache_read(block: BlockOp, buffer: SSAValue, scope: Scope) -> BlockOp:
 
 
 def check_copied(block: BlockOp, buffer: SSAValue, scope: Scope) -> Operation:
-    """Return the statement before which a copy of `buffer` can stand; refuse if none can."""
+    """Return the statement before which a copy of `buffer` can be made, or refuse."""
     if scope not in (Scope.Private, Scope.Local):
-        raise refuse(block, f"a copy is kept in private or local memory, not {scope.value}")
+        raise refuse(block, f"a copy must be in private or local memory, not {scope.value}")
     if all(load.memref is not buffer for load in block.loads()):
         raise refuse(block, f"it does not read '{buffer.name_hint}'")
     if any(store.memref is buffer for store in block.stores()):
@@ -46,7 +46,7 @@ def check_copied(block: BlockOp, buffer: SSAValue, scope: Scope) -> Operation:
         if writes and anchor.is_ancestor(user):
             raise refuse(
                 block,
-                f"block '{user.label.data}' fills '{buffer.name_hint}' inside of its loops; "
-                "cache the read before moving that one",
+                f"block '{user.label.data}' fills '{buffer.name_hint}' inside its loops; "
+                "cache the read before moving that block",
             )
     return anchor

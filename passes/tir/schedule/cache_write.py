@@ -1,4 +1,4 @@
-"""cache_write: a block writes a temporary that a new stage copies to its buffer."""
+"""cache_write: let a block write a temporary that a new stage copies to its buffer."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from .stage import (
 
 
 def cache_write(block: BlockOp, scope: Scope) -> BlockOp:
-    """Let `block` write a new temporary in `scope`; returns the block that copies it to the buffer.
+    """Let `block` write a temporary in `scope`. Return the block that copies it to the buffer.
 
-    The copy is a stage after the block's, over its spatial variables, after which its loops are
-    named. `compute_at` then moves `block` into them. A block that writes several buffers gets a
+    The copy is a stage after `block`, over its spatial variables and with their loop names.
+    `compute_at` can then move `block` into its loops. A block that writes several buffers gets one
     temporary for each.
     """
     if scope not in (Scope.Private, Scope.Local):
-        raise refuse(block, f"a copy is kept in private or local memory, not {scope.value}")
+        raise refuse(block, f"a copy must be in private or local memory, not {scope.value}")
     root = whole_stage(block, "cache")
     buffers = written(block)
     positions, leaves = spatial_part(block)
     places = [[index_expr(index, leaves) for index in store.indices] for store in block.stores()]
     if any(index is None for place in places for index in place) or len(places) > len(buffers):
-        raise refuse(block, "its stores are at no affine function of its spatial variables")
+        raise refuse(block, "its stores must have affine indices over spatial variables")
     copies: dict[SSAValue, SSAValue] = {}
     for buffer in buffers:
         name = f"{buffer.name_hint or 'buffer'}_{scope.value}"

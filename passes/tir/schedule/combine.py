@@ -1,7 +1,7 @@
-"""The combination of a reduction's results over two parts of its elements.
+"""Combining a reduction's results over two parts of its elements.
 
-`Update` derives it from the block of a reduction. It knows two forms: an associative operation, and
-the choice of one of two elements together with its position (argmax).
+`Update` derives the combination from the block of a reduction. It supports two forms: an
+associative operation, and the selection of one of two elements together with its position (argmax).
 """
 
 from __future__ import annotations
@@ -39,15 +39,15 @@ IDENTITIES: Mapping[str, float | str] = {
     "arith.ori": 0,
     "arith.xori": 0,
 }
-"""Associative and commutative operations, each with its neutral value."""
+"""Associative and commutative operations, with their neutral values."""
 
 Combine = Callable[[Sequence[SSAValue], Sequence[SSAValue], Block], list[SSAValue]]
-"""Appends the operations that combine two results, each with one value per accumulator."""
+"""Appends operations that combine two results, each with one value per accumulator."""
 
 
 @dataclass(frozen=True)
 class AccumulatorUpdate:
-    """One `buffer[indices] = f(buffer[indices], ...)` of an update."""
+    """One assignment `buffer[indices] = f(buffer[indices], ...)` of an update."""
 
     store: memref.StoreOp
     load: memref.LoadOp
@@ -61,16 +61,16 @@ class AccumulatorUpdate:
 
 @dataclass(frozen=True)
 class Update:
-    """The update that the block of a reduction computes, and the combination of its results."""
+    """The update that a reduction block computes, and how its results combine."""
 
     accumulators: Sequence[AccumulatorUpdate]
     starts: Sequence[Attribute]
-    """The start of a partial result: values that change no result in a combination."""
+    """Initial values of a partial result, which are neutral in a combination."""
     combine: Combine
 
     @staticmethod
     def of(block: BlockOp) -> Update:
-        """Return the update of `block`. Raises ScheduleError if its parts cannot be combined."""
+        """Return the update of `block`. Raise ScheduleError if its results cannot be combined."""
         accumulators = [_accumulator(block, store) for store in block.stores()]
         known = [a for a in accumulators if a is not None]
         if known and len(known) == len(accumulators):
@@ -83,14 +83,14 @@ class Update:
         if len(accumulators) > 1:
             raise refuse(
                 block,
-                f"it reduces to {len(accumulators)} results; only an element that is chosen and "
+                f"it reduces to {len(accumulators)} results; only a selected element and "
                 "its position can be factored together",
             )
-        raise refuse(block, f"its update is none of {', '.join(IDENTITIES)} of the old value")
+        raise refuse(block, f"its update must be one of {', '.join(IDENTITIES)} of the old value")
 
 
 def can_combine(block: BlockOp) -> bool:
-    """Whether `block` is a reduction whose results over two parts of its elements combine."""
+    """Return whether `block` is a reduction whose partial results can be combined."""
     try:
         Update.of(block)
     except ScheduleError:
@@ -111,7 +111,7 @@ def _accumulator(block: BlockOp, store: memref.StoreOp) -> AccumulatorUpdate | N
 
 
 def _operation(accumulator: AccumulatorUpdate) -> Update | None:
-    """`old op new`, for an associative operation."""
+    """Match `old op new` with an associative operation."""
     value = accumulator.store.value
     if not isinstance(value, OpResult) or value.op.name not in IDENTITIES:
         return None
@@ -147,11 +147,12 @@ def _identity(operation: Operation) -> Attribute:
 
 
 def _choice(block: BlockOp, accumulators: Sequence[AccumulatorUpdate]) -> Update | None:
-    """`old, where = (x, k) if better(x, old) else (old, where)`, with k the only reduce variable.
+    """Match `old, where = (x, k) if better(x, old) else (old, where)` with one reduce variable k.
 
-    `better` orders the elements, so the better element of two parts is the best of both, and each
-    part may start from the reduction's start. Positions decide between equal elements: if `better`
-    is false both ways, the reduction keeps the first of them, if it is true, the last.
+    `better` orders the elements, so the better of two partial results is the best of all, and each
+    part may start from the reduction's initial value. Positions decide between equal elements: if
+    `better` is false both ways, the reduction keeps the first of them, and if it is true both ways,
+    the last.
     """
     selects = [a.store.value.owner for a in accumulators]
     first, second = selects if len(selects) == 2 else (None, None)
@@ -190,7 +191,7 @@ def _choice(block: BlockOp, accumulators: Sequence[AccumulatorUpdate]) -> Update
 
 
 def _is_step(block: BlockOp, value: SSAValue) -> bool:
-    """Whether `value` is the variable of the only loop that the block reduces over."""
+    """Return whether `value` is the variable of the block's only reduce loop."""
     reduce = [
         var
         for var, kind in zip(block.iter_vars, block.iter_kinds, strict=True)
@@ -201,7 +202,10 @@ def _is_step(block: BlockOp, value: SSAValue) -> bool:
 
 
 def _cone(value: SSAValue, leaves: set[SSAValue]) -> list[Operation] | None:
-    """Return the operations from `leaves` to a condition, in order; None if it needs others."""
+    """Return the operations that compute a condition from `leaves`, in order.
+
+    None if it depends on other operations.
+    """
     found: dict[Operation, None] = {}
 
     def visit(value: SSAValue) -> bool:

@@ -1,4 +1,4 @@
-"""compute_at: a loop of its consumer computes the part of a stage that one iteration needs."""
+"""compute_at: let a loop of the consumer compute the part of a stage that it needs."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from .nest import only_child
 
 
 def compute_at(block: BlockOp, loop: ForOp) -> list[ForOp]:
-    """Move the stage of `block` into `loop`, a loop around all consumers of its results.
+    """Move the stage of `block` into `loop`, which encloses all consumers of its results.
 
     Interval analysis finds the region that one iteration of `loop` reads. New loops run over that
-    region: the spatial ones (parallel, extent 1 included), then the reduce ones (serial), with
-    their old names. They are returned in that order. Loops around both the stage and `loop` stay.
-    Elements that two iterations need are computed twice. Points outside of the block's extents,
-    for which a consumer's padding or last tile can ask, are skipped.
+    region: first the spatial loops (parallel, even for extent 1), then the reduce loops (serial),
+    with their old names. They are returned in that order. Loops around both the stage and `loop`
+    are kept. Elements that two iterations need are computed twice. Points outside the block's
+    extents, which a consumer's padding or last tile may request, are skipped.
     """
     path = [*enclosing_loops(loop), loop]
     own = _own_loops(block, path)
@@ -39,7 +39,7 @@ def compute_at(block: BlockOp, loop: ForOp) -> list[ForOp]:
     consumers = _consumers(block, buffers, loop)
     place = _place(block, consumers, loop)
     fixed = {outer.var: position for position, outer in enumerate(path)}
-    # A buffer that only the block itself reads, such as the maximum of an argmax, needs no region.
+    # A buffer that only the block itself reads, such as the maximum of an argmax, has no region.
     needs = {
         buffer: _region(buffer, consumers, fixed)
         for buffer in buffers
@@ -66,20 +66,20 @@ def compute_at(block: BlockOp, loop: ForOp) -> list[ForOp]:
 
 
 def _own_loops(block: BlockOp, path: Sequence[ForOp]) -> list[ForOp]:
-    """Return the loops around `block` alone, outermost first."""
+    """Return the loops around only `block`, outermost first."""
     around = enclosing_loops(block)
     shared = 0
     while shared < min(len(around), len(path)) and around[shared] is path[shared]:
         shared += 1
     if shared == len(path):
-        raise refuse(block, f"it is already inside of loop '{path[-1].var.name_hint}'")
+        raise refuse(block, f"it is already inside loop '{path[-1].var.name_hint}'")
     own = around[shared:]
     for op in [*own[1:], block] if own else []:
         if not only_child(op):
             raise refuse(block, "other statements share its loops; move the whole stage earlier")
     for op in own:
         if op.kind.data.is_bound:
-            raise refuse(op, "a stage is moved before its loops are bound")
+            raise refuse(op, "a stage must be moved before its loops are bound")
     return own
 
 
@@ -87,14 +87,14 @@ def _buffers(block: BlockOp, loop: ForOp) -> list[SSAValue]:
     buffers = written(block)
     for buffer in buffers:
         if temporary(buffer) is None:
-            raise refuse(block, "it writes an output of the kernel, which has to be complete")
+            raise refuse(block, "it writes an output of the kernel, which must be complete")
         if memref_of(buffer).memory_space == ScopeAttr(Scope.Local):
             for outer in [*enclosing_loops(loop), loop]:
                 if outer.kind.data.value.startswith("local"):
                     raise refuse(
                         block,
                         "it writes local memory, which the whole group shares; compute it outside "
-                        f"of the {outer.kind.data.value} loop '{outer.var.name_hint}'",
+                        f"the {outer.kind.data.value} loop '{outer.var.name_hint}'",
                     )
     return buffers
 
@@ -110,7 +110,7 @@ def _consumers(block: BlockOp, buffers: Iterable[SSAValue], loop: ForOp) -> list
             if not loop.is_ancestor(user):
                 raise refuse(
                     block,
-                    f"its consumer '{user.label.data}' is outside of loop '{loop.var.name_hint}'",
+                    f"its consumer '{user.label.data}' is outside loop '{loop.var.name_hint}'",
                 )
             found[user] = None
     if not found:
@@ -119,7 +119,7 @@ def _consumers(block: BlockOp, buffers: Iterable[SSAValue], loop: ForOp) -> list
 
 
 def _place(block: BlockOp, consumers: Sequence[BlockOp], loop: ForOp) -> Operation:
-    """Return the first statement in `loop` that reads what `block` writes."""
+    """Return the first statement in `loop` that reads a result of `block`."""
     readers = {_statement(consumer, loop) for consumer in consumers}
     for statement in loop.body.block.ops:
         if statement in readers:
@@ -138,7 +138,7 @@ def _statement(op: Operation, loop: ForOp) -> Operation:
 def _region(
     buffer: SSAValue, consumers: Iterable[BlockOp], path: dict[SSAValue, int]
 ) -> list[Window]:
-    """Return the region of `buffer` that consumers read in one iteration of `path`."""
+    """Return the region of `buffer` that consumers read in one iteration of the loops in `path`."""
     shape = memref_of(buffer).get_shape()
     parts: list[list[Window]] = [[] for _ in shape]
     for consumer in consumers:
@@ -160,7 +160,7 @@ def _region(
 
 
 def _iterations(block: BlockOp, needs: Mapping[SSAValue, Sequence[Window]]) -> list[Window]:
-    """Return the values that each iteration variable must take to write the needed regions."""
+    """Return the range of each iteration variable that covers the needed regions."""
     leaves = {var: AffineExpr.dimension(i) for i, var in enumerate(block.iter_vars)}
     found: list[list[Window]] = [[] for _ in block.iter_vars]
     for store in block.stores():
@@ -178,7 +178,7 @@ def _iterations(block: BlockOp, needs: Mapping[SSAValue, Sequence[Window]]) -> l
 
 
 def iteration_names(block: BlockOp) -> list[str]:
-    """Return a loop name for each iteration variable: that of the loop that alone drives it now."""
+    """Return a loop name for each iteration variable: that of the only loop driving it, if any."""
     names: list[str] = []
     for var, expr in zip(block.iter_vars, block.exprs, strict=True):
         hint = var.name_hint

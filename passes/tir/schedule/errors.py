@@ -9,16 +9,16 @@ from ....errors import CloptError
 
 
 class ScheduleError(CloptError):
-    """A schedule breaks a rule; the sentence names the kernel, the loop or block, and the rule."""
+    """A schedule that breaks a rule; names the kernel, the loop or block, and the rule."""
 
 
 def refuse(op: Operation, rule: str) -> ScheduleError:
-    """Return the error for `rule`, broken at `op`."""
+    """Return an error for breaking `rule` at `op`."""
     return ScheduleError(f"{describe(op)}: {rule}")
 
 
 def describe(op: Operation) -> str:
-    """`@kernel, loop 'i'`: the place of a loop, block or other operation of a kernel."""
+    """Return the location of a loop, block or other operation: `@kernel, loop 'i'`."""
     func: Operation | None = op
     while func is not None and not isinstance(func, FuncOp):
         func = func.parent_op()

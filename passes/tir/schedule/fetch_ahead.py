@@ -1,4 +1,4 @@
-"""fetch_ahead: loads ask the memory for what later ones read."""
+"""fetch_ahead: let loads prefetch memory that later loads read."""
 
 from __future__ import annotations
 
@@ -11,15 +11,15 @@ from .errors import refuse
 
 
 def fetch_ahead(block: BlockOp, buffer: SSAValue, distance: int) -> None:
-    """Let loads of a parameter ask for the element `distance` bytes behind theirs, too.
+    """Let loads of a parameter also prefetch the element `distance` bytes after theirs.
 
-    A hint to the caches of a CPU, for operands that no cache holds: it changes no value, and may
-    name an address behind the end of the buffer.
+    This is a cache hint on CPUs, for operands that do not fit into a cache. It changes no value,
+    and may name an address past the end of the buffer.
     """
     if temporary(buffer) is not None:
-        raise refuse(block, f"'{buffer.name_hint}' is a temporary, which no memory must send")
+        raise refuse(block, f"'{buffer.name_hint}' is a temporary, not a parameter")
     if distance < 1:
-        raise refuse(block, f"a distance is at least one byte, not {distance}")
+        raise refuse(block, f"the distance must be at least one byte, not {distance}")
     found = [load for load in block.loads() if load.memref is buffer]
     if not found:
         raise refuse(block, f"it does not read '{buffer.name_hint}'")

@@ -1,4 +1,4 @@
-"""fuse: two nested loops become one."""
+"""fuse: turn two nested loops into one."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from .nest import check_plain, only_child
 
 
 def fuse(outer: ForOp, inner: ForOp, name: str | None = None) -> ForOp:
-    """Run `outer` and the loop directly inside it as one loop over all pairs; returns it."""
+    """Run `outer` and the loop directly inside it as one loop over all pairs. Return it."""
     check_plain(outer, "fused")
     check_plain(inner, "fused")
     if inner.parent_op() is not outer or not only_child(inner):
-        raise refuse(outer, f"it has more inside than loop '{inner.var.name_hint}'")
+        raise refuse(outer, f"it contains more than loop '{inner.var.name_hint}'")
     blocks = blocks_in(inner)
     for block in blocks:
         if len(driven(block, outer.var) | driven(block, inner.var)) > 1:
             raise refuse(
                 outer,
-                f"it and loop '{inner.var.name_hint}' drive a spatial and a reduce variable "
+                f"it and loop '{inner.var.name_hint}' drive both a spatial and a reduce variable "
                 f"of block '{block.label.data}'",
             )
     parallel = outer.kind.data is LoopKind.Parallel and inner.kind.data is LoopKind.Parallel

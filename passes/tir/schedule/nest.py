@@ -1,4 +1,4 @@
-"""Rules on how loops of different kinds nest."""
+"""Rules for nesting loops of different kinds."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from .errors import ScheduleError, refuse
 
 
 def check_plain(loop: ForOp, action: str) -> None:
-    """Only a loop that is still serial or parallel can be transformed."""
+    """Refuse a loop that is neither serial nor parallel, so that it cannot be transformed."""
     if loop.kind.data not in PLAIN:
         raise refuse(loop, f"it is {loop.kind.data.value} and can no longer be {action}")
 
 
 def check_path(path: Sequence[ForOp]) -> None:
-    """Whether loops of these kinds may stand inside each other, outermost first."""
+    """Refuse loops of `path`, outermost first, whose kinds cannot be nested like this."""
     for position, loop in enumerate(path):
         outside = path[:position]
         try:
@@ -40,11 +40,11 @@ def check_path(path: Sequence[ForOp]) -> None:
             if kind.is_bound and other.kind.data is LoopKind.Unrolled:
                 raise refuse(loop, f"a {kind.value} loop cannot be inside an unrolled loop")
             if kind is not LoopKind.Unrolled and other.kind.data is LoopKind.Vectorized:
-                raise refuse(other, "a vectorized loop has only unrolled loops inside")
+                raise refuse(other, "a vectorized loop can contain only unrolled loops")
 
 
 def check_below(loop: ForOp, path: Sequence[ForOp]) -> None:
-    """`check_path` for every path through `loop`; `path` leads to it and ends with it."""
+    """Apply `check_path` to every path through `loop`; `path` leads to it and ends with it."""
     inner = [op for op in loop.body.block.ops if isinstance(op, ForOp)]
     if not inner:
         check_path(path)
@@ -53,7 +53,7 @@ def check_below(loop: ForOp, path: Sequence[ForOp]) -> None:
 
 
 def check_indices(loop: ForOp) -> None:
-    """Whether the kernel of `loop` uses each axis of the device in one way."""
+    """Refuse `loop` if its kernel uses an axis of the device in two ways."""
     try:
         ops = statements(func_of(loop).body.block)
         verify_indices(op.kind.data for op in ops if isinstance(op, ForOp))
@@ -62,7 +62,7 @@ def check_indices(loop: ForOp) -> None:
 
 
 def set_kind(loop: ForOp, kind: LoopKind) -> None:
-    """Make `loop` a loop of `kind`, unless it and the loops around and inside of it then clash."""
+    """Set the kind of `loop`, unless it conflicts with the loops around it or inside it."""
     before = loop.kind
     loop.kind = LoopKindAttr(kind)
     try:
@@ -75,25 +75,25 @@ def set_kind(loop: ForOp, kind: LoopKind) -> None:
 
 
 def perfect_chain(outer: ForOp, inner: ForOp) -> list[ForOp]:
-    """Return the loops from `outer` to `inner`, each the only operation of the one around it."""
+    """Return the loops from `outer` to `inner`; refuse if they are not perfectly nested."""
     chain = [inner]
     while chain[-1] is not outer:
         parent = chain[-1].parent_op()
         if not isinstance(parent, ForOp):
-            raise refuse(inner, f"it is not inside of loop '{outer.var.name_hint}'")
+            raise refuse(inner, f"it is not inside loop '{outer.var.name_hint}'")
         if not only_child(chain[-1]):
-            raise refuse(parent, "the loops are not perfectly nested: it has other statements")
+            raise refuse(parent, "the loops must be perfectly nested, but it has other statements")
         chain.append(parent)
     return chain[::-1]
 
 
 def only_child(op: Operation) -> bool:
-    """Whether nothing stands beside `op`."""
+    """Return whether `op` is the only operation of its block."""
     return op.next_op is None and op.prev_op is None
 
 
 def check_spatial(loop: ForOp, action: str) -> None:
-    """Refuse iterations that run at once and accumulate into the same element."""
+    """Refuse parallel iterations that accumulate into the same element."""
     for block in blocks_in(loop):
         if IterKind.Reduce in driven(block, loop.var):
             raise refuse(

@@ -1,9 +1,9 @@
-"""prefetch: a stage of a loop computes what later iterations read, while this one computes.
+"""prefetch: let a stage of a loop work one or more iterations ahead of its consumers.
 
-The loads of step k + 1 are issued before the computation of step k and stored after it: a software
-pipeline (Lam, "Software Pipelining", 1988), with as many copies of the buffer as steps are under
-way. Blocks skip points outside of their extents, so the last iterations need no code of their own
-here; `tir-lower-blocks` peels them.
+The loads of step k + 1 are issued before the computation of step k, and stored after it. This is a
+software pipeline (Lam, "Software Pipelining", 1988) with a copy of the buffer for each step in
+flight. Blocks skip points outside their extents, so the last iterations need no special code here;
+`tir-lower-blocks` peels them.
 """
 
 from __future__ import annotations
@@ -51,21 +51,22 @@ from .nest import check_plain, only_child
 from .stage import free_label, insert_before, new_temporary
 
 _MOST_POINTS = 1 << 16
-"""The most points of a stage whose region is checked, one by one."""
+"""The maximum number of points of a stage whose region is checked point by point."""
 
 
 def prefetch(block: BlockOp, loop: ForOp, copies: int) -> tuple[BlockOp, BlockOp]:
-    """Let the stage of `block` in `loop` work ahead; returns the blocks that load and that store.
+    """Let the stage of `block` in `loop` work ahead. Return the blocks that load and that store.
 
-    The stage copies what its iteration of `loop` reads: a chunk of one dimension of its buffer. Of
-    the buffer remain `copies` chunks. The stage, which now loads into registers, runs one iteration
-    ahead of the other statements, or `copies - 1` for more copies than two. A new stage at the end
-    of the loop stores the registers; another one before the loop fills the first chunks.
+    The stage copies the data that its iteration of `loop` reads: a chunk of one dimension of its
+    buffer. The buffer shrinks to `copies` chunks. The stage, which now loads into registers, runs
+    one iteration ahead of the other statements, or `copies - 1` if there are more than two copies.
+    A new stage at the end of the loop stores the registers. Another one before the loop fills the
+    first chunks.
     """
     check_plain(loop, "pipelined")
     nest = _nest(block, loop)
     if copies < 1:
-        raise refuse(block, f"a buffer has at least one copy, not {copies}")
+        raise refuse(block, f"a buffer must have at least one copy, not {copies}")
     ahead = max(1, copies - 1)
     if loop.size <= ahead:
         raise refuse(loop, f"it runs {loop.size} times, too few to work {ahead} ahead")
@@ -83,11 +84,11 @@ def prefetch(block: BlockOp, loop: ForOp, copies: int) -> tuple[BlockOp, BlockOp
 
 
 def _nest(block: BlockOp, loop: ForOp) -> Operation:
-    """Return the statement of `loop` that holds `block` alone."""
+    """Return the statement of `loop` that contains only `block`."""
     op: Operation = block
     while (parent := op.parent_op()) is not loop:
         if not isinstance(parent, ForOp):
-            raise refuse(block, f"it is not inside of loop '{loop.var.name_hint}'")
+            raise refuse(block, f"it is not inside loop '{loop.var.name_hint}'")
         if not only_child(op):
             raise refuse(block, "other statements share its loops")
         op = parent
@@ -95,17 +96,17 @@ def _nest(block: BlockOp, loop: ForOp) -> Operation:
 
 
 def _buffer(block: BlockOp, loop: ForOp, nest: Operation) -> SSAValue:
-    """Return the one temporary that the stage fills for later statements of the loop."""
+    """Return the single temporary that the stage fills for later statements of the loop."""
     stores, loads = block.stores(), block.loads()
     if block.is_reduction or len(stores) != 1 or stores[0].parent_op() is not block:
-        raise refuse(block, "only a stage that copies or computes each element once can run ahead")
+        raise refuse(block, "only a stage that computes each element once can run ahead")
     buffer = stores[0].memref
     if temporary(buffer) is None:
-        raise refuse(block, "it writes an output of the kernel, which has one copy")
+        raise refuse(block, "it writes an output of the kernel, which cannot have copies")
     inside = [op for op in loop.walk() if isinstance(op, BlockOp) and op is not block]
     changed = {value for other in inside for value in written(other)}
     if any(load.memref is buffer or load.memref in changed for load in loads):
-        raise refuse(block, f"it reads something that loop '{loop.var.name_hint}' writes")
+        raise refuse(block, f"it reads a buffer that loop '{loop.var.name_hint}' writes")
     for user, writes in users(buffer).items():
         if user is block:
             continue
@@ -113,7 +114,7 @@ def _buffer(block: BlockOp, loop: ForOp, nest: Operation) -> SSAValue:
             raise refuse(block, f"block '{user.label.data}' writes the same buffer")
         if not loop.is_ancestor(user) or not _follows(user, nest, loop):
             raise refuse(
-                block, f"block '{user.label.data}' reads its buffer elsewhere than after it"
+                block, f"block '{user.label.data}' must read its buffer after it, in the same loop"
             )
     return buffer
 
@@ -129,9 +130,9 @@ def _follows(op: Operation, nest: Operation, loop: ForOp) -> bool:
 def _over_loops(
     block: BlockOp, buffer: SSAValue, loop: ForOp
 ) -> tuple[list[list[AffineExpr]], Mapping[SSAValue, int], list[int]]:
-    """Each access as indices over the loops up to `loop` and those of the block.
+    """Return the indices of each access over the loops up to `loop` and the block's own loops.
 
-    With the number of each loop variable, the outer ones first, and the extents.
+    Also return the number of each loop variable, outermost first, and the extents.
     """
     dims = {outer.var: position for position, outer in enumerate(path_to(loop))}
     for var in block.loops:
@@ -142,13 +143,13 @@ def _over_loops(
     for _, indices in accesses(block, buffer):
         known = [i.replace_dims_and_symbols(iters, ()) for i in indices if i is not None]
         if len(known) < len(indices):
-            raise refuse(block, f"it accesses '{buffer.name_hint}' at a place that is not affine")
+            raise refuse(block, f"an index of its access to '{buffer.name_hint}' is not affine")
         found.append(known)
     return found, dims, [loop_of(var).size for var in dims]
 
 
 def _chunked(block: BlockOp, buffer: SSAValue, loop: ForOp) -> tuple[int, int]:
-    """Return the dimension along which iteration k uses chunk k alone, and the size of a chunk."""
+    """Return the dimension along which iteration k uses only chunk k, and the chunk size."""
     found: set[tuple[int, int]] = set()
     for user in users(buffer):
         places, dims, extents = _over_loops(user, buffer, loop)
@@ -160,7 +161,7 @@ def _chunked(block: BlockOp, buffer: SSAValue, loop: ForOp) -> tuple[int, int]:
             if chunk < 1:
                 raise refuse(
                     user,
-                    f"an iteration of loop '{loop.var.name_hint}' uses no chunk of its own "
+                    f"an iteration of loop '{loop.var.name_hint}' does not use a separate chunk "
                     f"of '{buffer.name_hint}'",
                 )
             rest = forms[moved[0]].expr() - variable * chunk
@@ -173,7 +174,7 @@ def _chunked(block: BlockOp, buffer: SSAValue, loop: ForOp) -> tuple[int, int]:
                 )
             found.add((moved[0], chunk))
     if len(found) != 1:
-        raise refuse(block, f"its readers divide '{buffer.name_hint}' into other chunks")
+        raise refuse(block, f"its readers divide '{buffer.name_hint}' into different chunks")
     return found.pop()
 
 
@@ -193,9 +194,7 @@ def _check_complete(block: BlockOp, buffer: SSAValue, loop: ForOp) -> None:
     regions = [hull(needs, size) for needs, size in zip(needed, shape, strict=True)]
     points = prod(extents[len(fixed) :])
     if points > _MOST_POINTS:
-        raise refuse(
-            block, f"it has {points} points, of which no more than {_MOST_POINTS} are seen"
-        )
+        raise refuse(block, f"it has {points} points, but at most {_MOST_POINTS} can be checked")
     made = np.zeros(shape, bool)
     made[_elements(place, [1] * len(fixed) + extents[len(fixed) :], shape)] = True
     wanted: list[slice] = []
@@ -209,7 +208,7 @@ def _check_complete(block: BlockOp, buffer: SSAValue, loop: ForOp) -> None:
         raise refuse(block, _INCOMPLETE)
 
 
-_INCOMPLETE = "what its readers need is not all computed in the same iteration"
+_INCOMPLETE = "its readers need elements from other iterations"
 
 
 def _elements(
@@ -231,7 +230,7 @@ def _evaluate(expr: AffineExpr, values: Sequence[np.ndarray]) -> np.ndarray:
         case AffineBinaryOpExpr(kind=kind, lhs=lhs, rhs=rhs):
             return _OPERATIONS[kind](_evaluate(lhs, values), _evaluate(rhs, values))
         case _:
-            raise AssertionError(f"an index is no {expr}")
+            raise AssertionError(f"unexpected index {expr}")
 
 
 _OPERATIONS: dict[AffineBinaryOpKind, Callable[[Any, Any], Any]] = {
@@ -248,7 +247,7 @@ def _own_loops(block: BlockOp, loop: ForOp) -> list[ForOp]:
 
 
 def _clone(nest: Operation, block: BlockOp, label: str) -> tuple[BlockOp, Operation]:
-    """Copy a nest, detached; return it and its block, which gets a name of its own."""
+    """Copy a nest without inserting it. Return its block, with a new label, and the nest."""
     copy = nest.clone()
     (made,) = (op for op in copy.walk() if isinstance(op, BlockOp))
     made.label = StringAttr(free_label(func_of(block), label))
@@ -259,7 +258,7 @@ def _clone(nest: Operation, block: BlockOp, label: str) -> tuple[BlockOp, Operat
 
 
 def _fold(buffer: SSAValue, dim: int, chunk: int, copies: int) -> None:
-    """Keep `copies` chunks of a buffer: element i of `dim` lies in chunk i / size mod copies."""
+    """Shrink a buffer to `copies` chunks: element i of `dim` lies in chunk i / size mod copies."""
     kind = memref_of(buffer)
     shape = list(kind.get_shape())
     shape[dim] = chunk
@@ -305,7 +304,7 @@ def _shift(block: BlockOp, loop: ForOp, ahead: int) -> None:
 
 
 def _replace(block: BlockOp, old: SSAValue, expr: AffineExpr, new: Sequence[SSAValue]) -> None:
-    """Drive a block by `expr`, over the loop variables `new`, in the place of `old`."""
+    """Replace the loop variable `old` of a block by `expr` over the loop variables `new`."""
     kept = [var for var in block.loops if var is not old]
     loops = [*kept, *new]
     dims = [AffineExpr.dimension(len(kept) + i) for i in range(len(new))]
@@ -317,14 +316,14 @@ def _replace(block: BlockOp, old: SSAValue, expr: AffineExpr, new: Sequence[SSAV
 def _through_registers(
     block: BlockOp, nest: Operation, loop: ForOp, own: Sequence[ForOp]
 ) -> BlockOp:
-    """Divide a stage: it loads into registers, of which a new one stores at the end of the loop."""
+    """Split a stage in two: one loads into registers, one at the end of the loop stores them."""
     store, copy = _clone(nest, block, f"{block.label.data}_store")
     loop.body.block.add_op(copy)
     (written_,) = block.stores()
     name = f"{written_.memref.name_hint or 'buffer'}_ahead"
     shape = [op.size for op in own]
     registers = new_temporary(func_of(block), written_.memref, shape, name, Scope.Private)
-    # Values that are computed, not copied, are stored as they are: the rest of the body is dead.
+    # Computed values are stored as they are, which makes the rest of the new body dead.
     places = _add_variables(block, own)
     insert_before(memref.StoreOp.get(written_.value, registers, places), written_)
     written_.detach()
@@ -340,7 +339,7 @@ def _through_registers(
 
 
 def _add_variables(block: BlockOp, loops: Sequence[ForOp]) -> list[SSAValue]:
-    """Make iteration variables for some loops, one for each."""
+    """Add an iteration variable to `block` for each of `loops`."""
     body = block.body.block
     made: list[SSAValue] = []
     operands, exprs = list(block.loops), list(block.exprs)

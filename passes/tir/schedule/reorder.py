@@ -1,4 +1,4 @@
-"""reorder: loops of one perfect nest take each other's places."""
+"""reorder: permute loops of a perfect nest."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from .nest import check_below, perfect_chain
 
 
 def reorder(*loops: ForOp) -> None:
-    """Put `loops` in the listed order into the places that they hold now; others stay.
+    """Permute `loops` into the listed order; other loops of the nest keep their positions.
 
-    Every order computes the same: spatial iterations are independent, and the order in which a
-    reduction accumulates is free.
+    Every order computes the same result: spatial iterations are independent, and a reduction may
+    accumulate in any order.
     """
     if len(loops) < 2:
         return
@@ -25,7 +25,7 @@ def reorder(*loops: ForOp) -> None:
     chain = perfect_chain(first, last)
     for loop in loops:
         if loop not in chain:
-            raise refuse(loop, f"it is in another nest than loop '{last.var.name_hint}'")
+            raise refuse(loop, f"it is not in the nest of loop '{last.var.name_hint}'")
     listed = iter(loops)
     order = [next(listed) if loop in depths else loop for loop in chain]
     _nest(chain, order)
@@ -37,7 +37,7 @@ def reorder(*loops: ForOp) -> None:
 
 
 def _nest(chain: list[ForOp], order: list[ForOp]) -> None:
-    """Rebuild the perfect nest `chain` with the loops in the sequence `order`."""
+    """Rebuild the perfect nest `chain` with its loops in the order `order`."""
     place = chain[0].parent_block()
     assert place is not None
     after = chain[0].next_op

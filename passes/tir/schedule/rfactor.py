@@ -1,4 +1,4 @@
-"""rfactor: partial results of a reduction, one per iteration of a loop, and their combination."""
+"""rfactor: compute one partial result of a reduction per loop iteration, then combine them."""
 
 from __future__ import annotations
 
@@ -38,25 +38,25 @@ _T = TypeVar("_T")
 
 
 def rfactor(loop: ForOp) -> BlockOp:
-    """Make the partial results along `loop` a separate stage; returns its block, `<label>_rf`.
+    """Compute the partial results along `loop` in a separate stage. Return its block, `<label>_rf`.
 
-    The stage keeps its loops; `loop` is spatial in it and can be bound or vectorized. Its results
-    go to a temporary with one more dimension, the last. A new stage with the old label, over the
-    spatial variables and a reduce loop called like `loop`, combines them.
+    The stage keeps its loops; `loop` becomes spatial in it, so it can be bound or vectorized. The
+    results go to a temporary with an additional last dimension. A new stage with the old label
+    combines them, over the spatial variables and a reduce loop named like `loop`.
     """
     return rfactor_tree(loop, loop.size)[0]
 
 
 def rfactor_tree(loop: ForOp, fan_in: int, axis: int | None = None) -> list[BlockOp]:
-    """`rfactor`, with partial results combined `fan_in` at a time until few are left.
+    """Apply `rfactor`, and combine partial results `fan_in` at a time until few are left.
 
-    Each level of this tree is a stage, labelled `<label>_<n>` after the n results that it leaves.
-    Its steps combine the results furthest apart, so that neighbours read neighbours: sequential
+    Each level of this tree is a stage, labelled `<label>_<n>` after the n results that it leaves. A
+    level combines the results furthest apart, so that neighbours read neighbours: sequential
     addressing in Harris, "Optimizing Parallel Reduction in CUDA" (2007). Work-items bound to the
-    levels' loops, which are named like `loop`, cooperate. The temporaries' dimension of partial
-    results is the last one, or comes before dimension `axis`.
+    levels' loops, which are named like `loop`, cooperate. The temporaries have an additional
+    dimension for partial results, either last or before dimension `axis`.
 
-    Returns the blocks in the order in which they run, from `<label>_rf` to `<label>`.
+    Returns the blocks in execution order, from `<label>_rf` to `<label>`.
     """
     block = _block(loop)
     root = whole_stage(block, "factor")
@@ -66,7 +66,7 @@ def rfactor_tree(loop: ForOp, fan_in: int, axis: int | None = None) -> list[Bloc
     if any(block.iter_kinds[i] is IterKind.Spatial for i in split):
         raise refuse(loop, "a spatial variable shares loops with the reduction; factor it earlier")
     if fan_in < 2 and loop.size > fan_in:
-        raise refuse(loop, f"a level of a tree combines at least 2 results, not {fan_in}")
+        raise refuse(loop, f"a level of the tree must combine at least 2 results, not {fan_in}")
     tree = _Tree(block, update, loop.var.name_hint or "r", axis)
     count = loop.size
     partial = results = tree.temporaries(count, "rf")
@@ -83,7 +83,7 @@ def rfactor_tree(loop: ForOp, fan_in: int, axis: int | None = None) -> list[Bloc
 
 
 class _Tree:
-    """The stages that combine partial results of one reduction."""
+    """The stages that combine the partial results of one reduction."""
 
     def __init__(self, block: BlockOp, update: Update, along: str, axis: int | None):
         self.block, self.update, self.along = block, update, along
@@ -96,7 +96,7 @@ class _Tree:
         self.iters = [(names[p], block.iter_extents[p], IterKind.Spatial) for p in positions]
 
     def temporaries(self, count: int, suffix: str) -> list[SSAValue]:
-        """One for `count` partial results of each accumulator."""
+        """Allocate a temporary for `count` partial results of each accumulator."""
         made: list[SSAValue] = []
         for accumulator in self.update.accumulators:
             buffer = accumulator.buffer
@@ -113,7 +113,7 @@ class _Tree:
         fan_in: int,
         count: int,
     ) -> tuple[Operation, BlockOp]:
-        """Add a stage behind `after` with `count` results; return its root and its block."""
+        """Add a stage with `count` results after `after`. Return its root and its block."""
         iters = [(self.along, count, IterKind.Spatial), ("part", fan_in, IterKind.Reduce)]
         label = free_label(func_of(self.block), f"{self.label}_{count}")
         root, stage = new_stage(label, [*self.iters, *iters], self.update.starts)
@@ -128,7 +128,7 @@ class _Tree:
         return root, stage
 
     def last(self, after: Operation, source: Sequence[SSAValue], count: int) -> BlockOp:
-        """Add the stage behind `after` whose results are the reduction's."""
+        """Add the stage after `after` that computes the reduction's results."""
         iters = [*self.iters, (self.along, count, IterKind.Reduce)]
         root, stage = new_stage(self.label, iters, self.init)
         body = stage.body.block
@@ -145,7 +145,7 @@ class _Tree:
         target: Sequence[SSAValue],
         lane: SSAValue | None,
     ) -> None:
-        """Combine `source[..., along, ...]` into `target`, whose index has `lane` if it is one."""
+        """Combine `source[..., along, ...]` into `target`, indexed by `lane` as well if given."""
         values: list[memref.LoadOp] = []
         olds: list[memref.LoadOp] = []
         places: list[list[SSAValue]] = []
@@ -168,18 +168,16 @@ def _with(items: Sequence[_T], position: int, item: _T) -> list[_T]:
 def _block(loop: ForOp) -> BlockOp:
     blocks = blocks_in(loop)
     if len(blocks) != 1:
-        raise refuse(loop, f"it holds {len(blocks)} blocks; one can be factored")
+        raise refuse(loop, f"it must contain one block to factor, but has {len(blocks)}")
     if driven(blocks[0], loop.var) != {IterKind.Reduce}:
-        raise refuse(
-            loop, f"it drives no reduction of block '{blocks[0].label.data}' that it could factor"
-        )
+        raise refuse(loop, f"it must drive only reduce variables of block '{blocks[0].label.data}'")
     return blocks[0]
 
 
 def _factor(
     block: BlockOp, position: int, update: Update, partials: Sequence[SSAValue], axis: int
 ) -> None:
-    """Turn the reduction into that of the partial results."""
+    """Turn the reduction into one that computes the partial results."""
     split, inner = _entangled(block, position)
     body = block.body.block
     new_args = [body.insert_arg(IndexType(), len(body.args)) for _ in [position, *inner]]
@@ -201,7 +199,7 @@ def _factor(
     kinds = [block.iter_kinds[i] for i in kept] + [IterKind.Spatial]
     kinds += [IterKind.Reduce] * len(inner)
     if IterKind.Reduce not in kinds:
-        # One step remains besides the loop, and it still starts from the identity.
+        # One reduce step per partial result remains, which still starts from the identity.
         body.insert_arg(IndexType(), len(body.args)).name_hint = "one"
         exprs.append(AffineExpr.constant(0))
         sizes.append(1)
@@ -214,10 +212,10 @@ def _factor(
 
 
 def _entangled(block: BlockOp, position: int) -> tuple[list[int], list[int]]:
-    """Return the variables connected with loop `position`, and the other loops that drive them.
+    """Return the variables that share loops with loop `position`, and those other loops.
 
-    They are replaced together: the variables of a block take their values independently of each
-    other, and so must the new ones.
+    They are replaced together, because the variables of a block must take their values
+    independently of each other.
     """
     drivers, split = {position}, list[int]()
     while True:

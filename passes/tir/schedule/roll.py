@@ -1,4 +1,4 @@
-"""roll: a loop that the device's compiler must not unroll."""
+"""roll: keep the device's compiler from unrolling a loop."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .nest import check_plain, set_kind
 
 
 def roll(loop: ForOp) -> None:
-    """Hide the bound of `loop` from the device's compiler: it becomes an argument of the kernel.
+    """Hide the bound of `loop` from the device's compiler by making it a kernel argument.
 
     A compiler that unrolls a short loop around a register tile doubles the registers and halves the
     work-items in flight.

@@ -1,4 +1,4 @@
-"""A schedule: a kernel in the making, the primitives on it, and the record of its steps."""
+"""A schedule: a kernel being transformed, the primitives on it, and the log of steps."""
 
 from __future__ import annotations
 
@@ -36,19 +36,19 @@ from .vectorize import vectorize as _vectorize
 
 
 class Schedule:
-    """The primitives on a copy of a kernel, which `commit` puts in the place of the original.
+    """The primitives on a copy of a kernel, which `commit` swaps for the original.
 
-    Until then the original stays as it is, whatever is refused. `steps` is what was done, as
-    `tir-apply-schedule` reads it: the same steps make the same kernel again. Loops, blocks and
-    buffers given to the methods are those of `func`, the copy. What the primitives do and refuse is
-    written at the functions of the same names.
+    Until then the original is unchanged, even if a primitive is refused. `steps` logs the
+    primitives in the form that `tir-apply-schedule` reads: the same steps produce the same kernel.
+    The methods take loops, blocks and buffers of `func`, the copy. The functions of the same names
+    document the primitives.
     """
 
     def __init__(self, kernel: FuncOp, *, in_place: bool = False):
-        """Schedule a copy of `kernel`, or with `in_place` the kernel itself.
+        """Schedule a copy of `kernel`, or `kernel` itself if `in_place`.
 
-        `in_place` also spares the record: `steps` stays empty. A refusal then leaves the kernel
-        half changed, which suits callers that give up its module.
+        With `in_place`, nothing is logged: `steps` stays empty. A refusal then leaves the kernel
+        half changed, which is acceptable if the caller discards its module.
         """
         self._kernel = kernel
         self._is_recorded = not in_place
@@ -56,7 +56,7 @@ class Schedule:
         self.steps: list[str] = []
 
     def commit(self) -> None:
-        """Give the kernel the loops and properties of the copy, which is empty afterwards."""
+        """Move the loops and properties of the copy to the kernel. The copy is empty afterwards."""
         if self.func is self._kernel:
             return
         self._kernel.detach_region(self._kernel.body).erase()
@@ -85,7 +85,7 @@ class Schedule:
         return loops
 
     def fuse(self, *loops: ForOp, name: str | None = None) -> ForOp:
-        """Run directly nested loops, outermost first, as one."""
+        """Fuse directly nested loops, given outermost first."""
         if len(loops) == 1:
             return loops[0]
         step = ["fuse", *map(self._name, loops)]
@@ -127,7 +127,7 @@ class Schedule:
     ) -> list[ForOp]:
         step = ["compute_at", block.label.data, self._name(loop)]
         if names is not None and len(names) != len(block.iter_vars):
-            raise refuse(block, f"{len(names)} names are given for {len(block.iter_vars)} loops")
+            raise refuse(block, f"expected {len(block.iter_vars)} loop names, got {len(names)}")
         loops = _compute_at(block, loop)
         for made, name in zip(loops, names or (), strict=False):
             made.var.name_hint = name
@@ -191,12 +191,12 @@ class Schedule:
         name = name_of_buffer(self.func, buffer)
         alloca = temporary(buffer)
         if alloca is None:
-            raise refuse(self.func, f"'{name}' is a parameter; the memory of temporaries is chosen")
+            raise refuse(self.func, f"'{name}' is a parameter; only temporaries have a scope")
         _set_scope(alloca, scope)
         self._did("set_scope", name, scope.value)
 
     def keep_private(self, block: BlockOp) -> None:
-        """Put the temporaries that a block writes into the private memory of each work-item."""
+        """Keep the temporaries that a block writes in private memory."""
         for buffer in written(block):
             if temporary(buffer) is not None:
                 self.set_scope(buffer, Scope.Private)
@@ -211,7 +211,7 @@ class Schedule:
         self._did("transform_layout", name, *map(_part, layout))
 
     def local_size(self, *sizes: int) -> None:
-        """Ask for work-groups of these sizes for loops that are bound to global indices."""
+        """Set the work-group size for loops bound to global indices."""
         if not 1 <= len(sizes) <= 3 or min(sizes) < 1:
             raise refuse(
                 self.func, f"a work-group must have one to three positive sizes, not {sizes}"
@@ -220,7 +220,7 @@ class Schedule:
         self._did("local_size", *sizes)
 
     def _name(self, loop: ForOp, block: BlockOp | None = None) -> str:
-        """Return how a step calls a loop, by `block` or the last one inside of it."""
+        """Return the name of a loop in a step, using `block` or the last block inside the loop."""
         if not self._is_recorded:
             return ""
         return name_of_loop(loop) if block is None else name_of_loop_around(block, loop)
@@ -231,7 +231,7 @@ class Schedule:
 
     def _check_label(self, label: str | None) -> None:
         if label is not None and free_label(self.func, label) != label:
-            raise refuse(self.func, f"a block is called '{label}' already")
+            raise refuse(self.func, f"there already is a block '{label}'")
 
 
 def _relabel(block: BlockOp, label: str | None) -> BlockOp:
@@ -245,7 +245,7 @@ def _hint(loop: ForOp) -> str:
 
 
 def _part(expr: AffineExpr) -> str:
-    """Return a part of a layout as a step writes it: `d0`, `d0/4` or `d0%4`."""
+    """Return a part of a layout in the notation of steps: `d0`, `d0/4` or `d0%4`."""
     match expr:
         case AffineBinaryOpExpr(kind=kind, lhs=dim, rhs=AffineConstantExpr(value=size)):
             return f"{dim}{'%' if kind is AffineBinaryOpKind.Mod else '/'}{size}"

@@ -13,14 +13,12 @@ from .errors import refuse
 def set_scope(alloca: memref.AllocaOp, scope: Scope) -> None:
     """Keep the temporary in private, local or global memory.
 
-    Its type is that of the whole tensor. Of private and local ones `tir-lower-blocks` allocates
-    only the elements that one pass through the innermost loop around all of their accesses needs.
-    A global one is a buffer between two launches: `tir-split-kernels` cuts the kernel there.
+    Its type stays that of the whole tensor. `tir-lower-blocks` shrinks private and local
+    temporaries to the elements that one iteration of the innermost common loop needs. A global
+    temporary is a buffer between two launches: `tir-split-kernels` cuts the kernel there.
     """
     if scope not in (Scope.Private, Scope.Local, Scope.Global):
-        raise refuse(
-            alloca, f"a temporary of a kernel is private, local or global, not {scope.value}"
-        )
+        raise refuse(alloca, f"a temporary must be private, local or global, not {scope.value}")
     old = alloca.memref.type
     assert isinstance(old, MemRefType)
     hint = alloca.memref.name_hint

@@ -1,4 +1,4 @@
-"""split: one loop becomes two, the inner one of a chosen extent."""
+"""split: turn one loop into two, the inner one with a given extent."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from .nest import check_below, check_plain
 def split(
     loop: ForOp, factor: int, names: tuple[str, str] | None = None, *, overlap: bool = False
 ) -> tuple[ForOp, ForOp]:
-    """Run `loop` in chunks of `factor`; returns the outer and the inner loop, `loop` is gone.
+    """Run `loop` in chunks of `factor`. Return the outer and the inner loop, which replace `loop`.
 
-    If the factor does not divide the extent, the last chunk runs past it. That is legal since a
-    block skips points outside of its own extents, and refused if these points lie inside. With
+    If the factor does not divide the extent, the last chunk runs past it. That is legal because a
+    block skips points outside its own extents; it is refused if these points lie inside. With
     `overlap`, the last chunk instead starts early enough to end with the extent: a few points are
     computed twice, and no chunk needs a guard.
     """
     check_plain(loop, "split")
     if factor < 1:
-        raise refuse(loop, f"a factor is at least 1, not {factor}")
+        raise refuse(loop, f"the factor must be at least 1, not {factor}")
     extent = loop.size
     count = -(-extent // factor)
     blocks = blocks_in(loop)
@@ -39,7 +39,7 @@ def split(
                 raise refuse(
                     loop,
                     f"{factor} does not divide {extent}, and block '{block.label.data}' "
-                    "would count some points twice",
+                    "would accumulate some points twice",
                 )
     if extent == 1 < factor:
         _check_once(loop, factor)
@@ -59,15 +59,15 @@ def split(
         expr = expr - (AffineExpr.dimension(0) // (count - 1)) * beyond
     old = inner.var
     for block in blocks:
-        # The inner loop has taken over the block argument of the old one.
+        # The inner loop reuses the block argument of the old one.
         substitute(block, [old], [expr], [outer.var, inner.var])
     return outer, inner
 
 
 def _check_once(loop: ForOp, factor: int) -> None:
-    """Refuse bound loops in a loop that runs more than once.
+    """Refuse bound loops inside a loop that runs more than once.
 
-    Only the first of its iterations does anything, but a work-item would ask for its index in each.
+    Only its first iteration does any work, but work-items would query their index in each.
     """
     extent = loop.extent
     loop.extent = IntegerAttr(factor, i64)
@@ -79,13 +79,13 @@ def _check_once(loop: ForOp, factor: int) -> None:
 
 def _check_overlap(loop: ForOp, factor: int, blocks: Sequence[BlockOp]) -> None:
     if factor > loop.size:
-        raise refuse(loop, f"a chunk of {factor} does not fit into {loop.size} iterations")
+        raise refuse(loop, f"a chunk of {factor} is larger than {loop.size} iterations")
     for block in blocks:
         stored = {store.memref for store in block.stores()}
         if block.is_reduction or any(load.memref in stored for load in block.loads()):
             raise refuse(
                 loop,
-                f"block '{block.label.data}' updates what it writes, "
+                f"block '{block.label.data}' updates its results, "
                 "so no point may be computed twice",
             )
 
@@ -93,7 +93,7 @@ def _check_overlap(loop: ForOp, factor: int, blocks: Sequence[BlockOp]) -> None:
 def split_many(
     loop: ForOp, factors: Sequence[int], names: Sequence[str] | None = None
 ) -> list[ForOp]:
-    """Split off one inner loop per factor, the last the innermost; returns all, outermost first."""
+    """Split off one inner loop per factor, innermost last. Return all loops, outermost first."""
     loops: list[ForOp] = []
     for position in range(len(factors) - 1, -1, -1):
         pair = None if names is None else (names[0], names[position + 1])
@@ -103,7 +103,7 @@ def split_many(
 
 
 def _skips(block: BlockOp, loop: ForOp, end: int) -> bool:
-    """Whether values of `loop` from its extent to `end` lie outside of the block's extents."""
+    """Return whether `block` skips the values of `loop` from its extent to `end`."""
     extents = loop_extents(block)
     beyond: list[AffineExpr] = []
     for position, var in enumerate(block.loops):

@@ -1,4 +1,4 @@
-"""New stages: a nest of loops around one block."""
+"""Helpers to build stages: nests of loops around a single block."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ LOOP_KIND = {IterKind.Spatial: LoopKind.Parallel, IterKind.Reduce: LoopKind.Seri
 def new_stage(
     label: str, iters: Sequence[tuple[str, int, IterKind]], init: Sequence[Attribute] = ()
 ) -> tuple[Operation, BlockOp]:
-    """Make a nest with a loop per variable (name, extent, kind); return its root and block."""
+    """Build a nest with a loop per variable (name, extent, kind). Return its root and block."""
     loops = [ForOp(LOOP_KIND[kind], extent, hint=name) for name, extent, kind in iters]
     block = BlockOp(
         label,
@@ -74,9 +74,9 @@ def new_temporary(
 
 
 def whole_stage(block: BlockOp, action: str) -> Operation:
-    """Return the outermost statement of a stage whose loops are plain and hold only its block.
+    """Return the root of a stage whose loops are plain and contain only its block.
 
-    Refuses other stages in the name of `action`.
+    Refuse other stages; `action` completes the message.
     """
     op: Operation = block
     while isinstance(parent := op.parent_op(), ForOp):
@@ -91,7 +91,7 @@ def whole_stage(block: BlockOp, action: str) -> Operation:
 
 
 def index_value(expr: AffineExpr, body: Block) -> SSAValue:
-    """`expr` over the arguments of `body`, computed at its end."""
+    """Return `expr` over the arguments of `body`, computed at the end of `body`."""
     if isinstance(expr, AffineDimExpr):
         return body.args[expr.position]
     if isinstance(expr, AffineConstantExpr):
@@ -104,7 +104,7 @@ def index_value(expr: AffineExpr, body: Block) -> SSAValue:
 
 
 def free_label(func: FuncOp, label: str) -> str:
-    """`label`, followed by a number if a block of the kernel has it already."""
+    """Return `label`, with a number appended if the kernel already has such a block."""
     ops = statements(func.body.block)
     taken = {op.label.data for op in ops if isinstance(op, BlockOp)}
     return free_name(label, taken)
@@ -125,7 +125,7 @@ def insert_after(new: Operation, op: Operation) -> None:
 
 
 def spatial_part(block: BlockOp) -> tuple[list[int], dict[SSAValue, AffineExpr]]:
-    """Return the spatial variables' positions, and these as dimensions of a spatial block."""
+    """Return the positions of the spatial variables, and a dimension for each of them."""
     positions = [i for i, kind in enumerate(block.iter_kinds) if kind is IterKind.Spatial]
     leaves: dict[SSAValue, AffineExpr] = {
         block.iter_vars[position]: AffineExpr.dimension(d) for d, position in enumerate(positions)

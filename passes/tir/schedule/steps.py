@@ -1,13 +1,13 @@
-"""The language of schedules: what each step is called, its arguments, and what it does.
+"""The language of schedules: the name, arguments and effect of each step.
 
-A step is a primitive's name and its arguments; `-> names` names its results:
+A step consists of a primitive's name and its arguments; `-> names` names its results:
 
     split out.j 8 -> jo ji
     reorder out.jo out.i out.ji
     compute_at mm out.i
     set_scope t private
 
-`names.py` says how loops and buffers are called. `STEPS` lists the steps.
+`names.py` defines the names of loops and buffers. `STEPS` lists the steps.
 """
 
 from __future__ import annotations
@@ -35,20 +35,20 @@ def apply_step(schedule: Schedule, text: str) -> None:
         words, names = words[:arrow], words[arrow + 1 :]
     step = STEPS.get(words[0]) if words else None
     if step is None:
-        raise refuse(schedule.func, f"'{text}' is no schedule step; those are {', '.join(STEPS)}")
+        raise refuse(schedule.func, f"unknown step '{text}'; the steps are {', '.join(STEPS)}")
     call = _Call(schedule, text, words[1:], names)
     if not step.least <= len(call.words) <= step.most:
-        raise refuse(schedule.func, f"'{text}' should read '{step.usage}'")
+        raise refuse(schedule.func, f"'{text}' must have the form '{step.usage}'")
     if names is not None:
         results = step.makes if isinstance(step.makes, int) else step.makes(call)
         if len(names) != results:
-            raise refuse(schedule.func, f"'{text}' names {len(names)} things and makes {results}")
+            raise refuse(schedule.func, f"'{text}' names {len(names)} results, but has {results}")
     step.run(call)
 
 
 @dataclass(frozen=True)
 class _Call:
-    """The arguments of a step, and their interpretation in the kernel."""
+    """The arguments of a step, and their meaning in the kernel."""
 
     schedule: Schedule
     text: str
@@ -74,7 +74,7 @@ class _Call:
     def integer(self, position: int) -> int:
         word = self.words[position]
         if not word.isdecimal():
-            raise refuse(self.schedule.func, f"'{word}' in '{self.text}' is no integer")
+            raise refuse(self.schedule.func, f"'{word}' in '{self.text}' is not an integer")
         return int(word)
 
     def integers(self, start: int) -> list[int]:
@@ -90,7 +90,7 @@ class _Call:
         word = self.words[position]
         if word not in values:
             known = ", ".join(values)
-            raise refuse(self.schedule.func, f"'{word}' in '{self.text}' is none of {known}")
+            raise refuse(self.schedule.func, f"'{word}' in '{self.text}' must be one of {known}")
         return word
 
     @property
@@ -110,7 +110,7 @@ def _cache_gather(call: _Call) -> None:
 
 def _variable(call: _Call, word: str) -> int:
     if not re.fullmatch(r"d\d+", word):
-        raise refuse(call.schedule.func, f"'{word}' in '{call.text}' is no variable such as d0")
+        raise refuse(call.schedule.func, f"'{word}' in '{call.text}' is not a variable such as d0")
     return int(word[1:])
 
 
@@ -128,7 +128,7 @@ _PART = re.compile(r"d(?P<dim>\d+)(?:(?P<kind>[/%])(?P<block>[1-9]\d*))?")
 
 
 def _transform_layout(call: _Call) -> None:
-    """`w d0/8 d1 d0%8`: buffer w in blocks of 8 of its first dimension."""
+    """Apply `w d0/8 d1 d0%8`: store buffer w in blocks of 8 along its first dimension."""
     func = call.schedule.func
     buffer = call.buffer(0)
     rank = memref_of(buffer).get_num_dims()
@@ -136,7 +136,7 @@ def _transform_layout(call: _Call) -> None:
     for word in call.words[1:]:
         part = _PART.fullmatch(word)
         if part is None or int(part["dim"]) >= rank:
-            raise refuse(func, f"'{word}' in '{call.text}' is no part such as d0, d0/4, d0%4")
+            raise refuse(func, f"'{word}' in '{call.text}' is not a part such as d0, d0/4, d0%4")
         dim, block = AffineExpr.dimension(int(part["dim"])), int(part["block"] or 1)
         layout.append(dim % block if part["kind"] == "%" else dim // block if block > 1 else dim)
     call.schedule.transform_layout(buffer, layout)
@@ -255,4 +255,4 @@ STEPS: dict[str, _StepForm] = {
         "local_size x [y [z]]", lambda call: call.schedule.local_size(*call.integers(0)), 1, 3
     ),
 }
-"""The steps, each with how it is written."""
+"""The steps, with their syntax."""

@@ -1,4 +1,4 @@
-"""unroll: the emitter writes the body of a loop once per iteration."""
+"""unroll: repeat the body of a loop in the kernel's text, once per iteration."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from .errors import refuse
 from .nest import check_plain, set_kind
 
 MAX_COPIES = 1024
-"""The most copies of a statement that nested unrolled loops may make; more slows drivers down."""
+"""Limit on the copies of a statement in nested unrolled loops; more slow down drivers."""
 
 
 def unroll(loop: ForOp) -> None:

@@ -1,4 +1,4 @@
-"""vectorize: the iterations of a loop become the lanes of an OpenCL vector."""
+"""vectorize: turn the iterations of a loop into the lanes of an OpenCL vector."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ def vectorize(loop: ForOp) -> None:
     check_plain(loop, "vectorized")
     if loop.size not in WIDTHS:
         raise refuse(
-            loop, f"OpenCL has vectors of 2, 3, 4, 8 and 16, none of {loop.size}; split it"
+            loop, f"OpenCL vectors have 2, 3, 4, 8 or 16 elements, not {loop.size}; split the loop"
         )
     for op in statements(loop.body.block):
         if isinstance(op, ForOp) and op.kind.data is not LoopKind.Unrolled:
-            raise refuse(loop, f"loop '{op.var.name_hint}' is inside; vectorize the innermost one")
+            raise refuse(loop, f"it contains loop '{op.var.name_hint}'; vectorize that one")
         if isinstance(op, BarrierOp):
-            raise refuse(loop, "a barrier is inside")
+            raise refuse(loop, "it contains a barrier")
     check_spatial(loop, "vectorized")
     set_kind(loop, LoopKind.Vectorized)
 
 
 def parallel(loop: ForOp) -> None:
-    """State that the iterations of `loop` are independent."""
+    """Mark the iterations of `loop` as independent."""
     check_plain(loop, "made parallel")
     check_spatial(loop, "made parallel")
     set_kind(loop, LoopKind.Parallel)

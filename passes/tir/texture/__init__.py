@@ -1,1 +1,1 @@
-"""The parts of `tir-lower-textures`: knowledge about indices, accesses, borders."""
+"""The parts of `tir-lower-textures`: facts about indices, packed accesses, and borders."""

@@ -24,18 +24,18 @@ SAMPLED = 2
 
 @dataclass(frozen=True)
 class PackedAccess:
-    """One load or store of packed memory."""
+    """A load or store of packed memory."""
 
     op: memref.LoadOp | memref.StoreOp
     indices: tuple[AffineExpr, ...]
     """One per axis before the texel."""
     coords: tuple[AffineExpr, ...]
-    """The coordinates, x first; in global memory, the number of the texel."""
+    """The coordinates, x first; in global memory, the index of the texel."""
     extents: tuple[int, ...]
     """The extent of the memory along each coordinate."""
     lane: AffineExpr
     in_row: bool = False
-    """Whether the memory is not packed, and texels are neighbours in its rows."""
+    """Whether the memory is a plain buffer whose rows are read by texels."""
 
     @property
     def type(self) -> MemRefType[Attribute]:
@@ -49,14 +49,14 @@ class PackedAccess:
 
     @property
     def sampled(self) -> int:
-        """The number of coordinates that may leave the image, where reads give zero."""
+        """The number of coordinates that may leave the image, where reads return zero."""
         return SAMPLED if self.is_texture and len(self.coords) >= SAMPLED else 0
 
     def is_inside(self, coord: int, known: Knowledge) -> bool:
-        """Whether a coordinate is certainly inside of the image.
+        """Return whether a coordinate is provably inside the image.
 
-        Its bounds prove it, or those of every index that it consists of. Memory without elements is
-        never accessed.
+        The proof uses its bounds, or the bounds of every index that it consists of. Memory without
+        elements is never accessed.
         """
         if 0 in self.extents:
             return True
@@ -78,8 +78,8 @@ def access_of(
 ) -> PackedAccess | None:
     """Return the access if its memory is a texture or, if `packed`, is accessed by texels.
 
-    An access goes by texels if its last index is the variable of an expanded loop over the lanes of
-    a texel, and the other indices do not depend on it.
+    An access is by texels if its last index is the variable of an expanded loop over the lanes of a
+    texel, and the other indices do not depend on it.
     """
     type_ = memref_of(op.memref)
     exprs = [known.simplify(known.indices.expr(index)) for index in op.indices]
@@ -100,7 +100,10 @@ def access_of(
 
 
 def lane_loop(indices: Indices, lane: AffineExpr, others: Sequence[AffineExpr]) -> tir.ForOp | None:
-    """Return the expanded loop over four lanes with variable `lane`, if it chooses no texel."""
+    """Return the expanded loop over four lanes with variable `lane`, or None.
+
+    None as well if the variable also selects the texel.
+    """
     if not isinstance(lane, AffineDimExpr):
         return None
     owner = indices.leaves[lane.position].owner
@@ -115,7 +118,7 @@ def lane_loop(indices: Indices, lane: AffineExpr, others: Sequence[AffineExpr]) 
 
 
 def writes_whole_texels(access: PackedAccess, indices: Indices) -> bool:
-    """Whether all lanes of the texel are stored: no condition excludes some of them."""
+    """Return whether all lanes of the texel are stored, without a condition on some of them."""
     loop = lane_loop(indices, access.lane, access.indices)
     if loop is None:
         return False
@@ -128,7 +131,7 @@ def writes_whole_texels(access: PackedAccess, indices: Indices) -> bool:
 
 
 def refuse(access: PackedAccess, rule: str) -> CloptError:
-    """Return the error for an access that breaks a rule."""
+    """Return an error for an access that `rule` forbids."""
     func: Operation | None = access.op
     while not isinstance(func, tir.FuncOp):
         assert func is not None
@@ -143,7 +146,7 @@ def refuse(access: PackedAccess, rule: str) -> CloptError:
 
 
 def is_global_parameter(buffer: SSAValue) -> bool:
-    """Whether a buffer is a parameter of a kernel in global memory."""
+    """Return whether a buffer is a parameter of a kernel in global memory."""
     owner = buffer.owner
     space = memref_of(buffer).memory_space
     scope = space.scope if isinstance(space, tir.ScopeAttr) else tir.Scope.Global
@@ -155,7 +158,7 @@ def is_global_parameter(buffer: SSAValue) -> bool:
 
 
 def row_major(shape: Sequence[int], indices: Sequence[AffineExpr]) -> AffineExpr:
-    """Return the position of an element, counted from the start of its buffer."""
+    """Return the row-major index of an element."""
     position: AffineExpr = AffineExpr.constant(0)
     for size, index in zip(shape, indices, strict=True):
         position = position * size + index

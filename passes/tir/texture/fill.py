@@ -1,4 +1,4 @@
-"""The pattern of a border: an element where a condition holds, else a constant."""
+"""The pattern of a border: an element if a condition holds, else a constant."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Fill:
 
     @property
     def is_zero(self) -> bool:
-        """Whether the constant is the value outside of an image: zero, but not negative zero."""
+        """Whether the constant equals a read outside an image: zero, but not negative zero."""
         match self.constant.value:
             case FloatAttr(value=number):
                 return number.data == 0 and copysign(1, number.data) > 0
@@ -30,7 +30,7 @@ class Fill:
                 return False
 
     def hoist(self) -> None:
-        """Move everything except the load out of the `if`, to before it."""
+        """Move everything except the load in front of the `if`."""
         block = self.op.parent_block()
         assert block is not None
         moved = [op for op in self.op.true_region.block.ops if op is not self.load]
@@ -41,7 +41,10 @@ class Fill:
 
 
 def fill_of(op: scf.IfOp) -> Fill | None:
-    """Match the pattern at `op`; None if the `if` holds more than a load and its indices."""
+    """Match the pattern at `op`.
+
+    Return None if the `if` contains more than a load and its indices.
+    """
     if len(op.results) != 1 or not op.false_region.blocks:
         return None
     *ops, end = op.true_region.block.ops

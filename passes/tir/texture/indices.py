@@ -1,4 +1,4 @@
-"""Knowledge about index values at one place of a kernel: expressions, ranges, conditions."""
+"""Knowledge about index values at a place of a kernel: expressions, ranges, conditions."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ from ..lowering.space import COMPARISONS
 
 Values: TypeAlias = "np.ndarray[Any, Any]"
 _MOST_TRIED = 1 << 18
-"""Values of leaves that are tried where arithmetic on bounds does not prove an index."""
+"""The maximum number of points tried if arithmetic on bounds does not prove an index."""
 
 
 class Condition(NamedTuple):
-    """`low <= expr <= high`, one of them None."""
+    """`low <= expr <= high`; one of the bounds is None."""
 
     expr: AffineExpr
     low: int | None
@@ -46,8 +46,8 @@ class Condition(NamedTuple):
 class Indices:
     """The index values of a kernel as expressions over leaves.
 
-    A leaf is a loop variable, or a value that is not an affine expression of others. Each leaf is a
-    dimension of the expressions.
+    A leaf is a loop variable, or a value that is not an affine expression of other values. Each
+    leaf is a dimension of the expressions.
     """
 
     def __init__(self) -> None:
@@ -61,7 +61,7 @@ class Indices:
         return expr.position
 
     def expr(self, value: SSAValue) -> AffineExpr:
-        """Return an index value over the leaves."""
+        """Return an index value as an expression over the leaves."""
         found = self._exprs.get(value)
         if found is None:
             found = self._exprs[value] = self._derive(value)
@@ -78,7 +78,7 @@ class Indices:
                 return AffineExpr.dimension(len(self.leaves) - 1)
 
     def condition(self, value: SSAValue) -> Condition | None:
-        """Return a comparison of two indices; None for any other condition."""
+        """Return a comparison of two indices, or None for any other condition."""
         compare = value.owner
         if not isinstance(compare, arith.CmpiOp) or compare.lhs.type != IndexType():
             return None
@@ -100,15 +100,15 @@ def conjuncts(condition: SSAValue) -> list[SSAValue]:
 
 @dataclass(frozen=True)
 class Knowledge:
-    """The facts at a place: the ranges of leaves, and the conditions that lead there."""
+    """The facts at a place: the ranges of leaves, and the conditions that hold."""
 
     indices: Indices
     ends: Mapping[int, int]
-    """Leaves that are at least 0 and less than this."""
+    """The exclusive upper bound of leaves whose lower bound is 0."""
     facts: tuple[Condition, ...] = ()
 
     def running(self, variable: SSAValue, extent: int) -> Knowledge:
-        """Return the knowledge inside of a loop."""
+        """Return the knowledge inside a loop."""
         return replace(self, ends={**self.ends, self.indices.dim(variable): extent})
 
     def when(self, condition: SSAValue) -> Knowledge:
@@ -123,7 +123,7 @@ class Knowledge:
         return self if known is None or len(parts) > 1 else self.assuming(known.otherwise())
 
     def assuming(self, *conditions: Condition) -> Knowledge:
-        """Return the knowledge where `conditions` hold, too."""
+        """Return the knowledge if `conditions` hold as well."""
         ends = dict(self.ends)
         for expr, _, high in conditions:
             if high is None:
@@ -142,15 +142,15 @@ class Knowledge:
 
     @property
     def extents(self) -> list[int | None]:
-        """The exclusive upper bound of each leaf, in the form that `dialects.tir.affine` takes."""
+        """The exclusive upper bound of each leaf, as `dialects.tir.affine` expects it."""
         return [self.ends.get(dim) for dim in range(len(self.indices.leaves))]
 
     def simplify(self, expr: AffineExpr) -> AffineExpr:
-        """Return the same value with fewer divisions."""
+        """Return an equal expression with fewer divisions."""
         return simplify(expr, self._known_extents(expr))
 
     def bounds(self, expr: AffineExpr) -> Bounds:
-        """Return the least and the greatest value."""
+        """Return the least and the greatest value of `expr`."""
         extents = self._known_extents(expr)
         forms = list(self._quotients(linear(expr, extents)))
         for leaf in expr.used_dims():
@@ -166,7 +166,7 @@ class Knowledge:
         return _bounds(linear(expr, extents), forms, extents)
 
     def _quotients(self, form: Linear) -> Iterator[tuple[Linear, int | None, int | None]]:
-        """Return the quotients in a sum whose dividends are bounded: `(4 i + j) floordiv 3`."""
+        """Yield the quotients in a sum whose dividends are bounded: `(4 i + j) floordiv 3`."""
         if not self.facts:
             return
         for atom in form.terms:
@@ -184,14 +184,14 @@ class Knowledge:
                     pass
 
     def always_within(self, expr: AffineExpr, extent: int) -> bool:
-        """Whether `0 <= expr < extent`, found by trying all values; False where they are many.
+        """Return whether `0 <= expr < extent` for all values, by trying them; False if too many.
 
-        It is more than `within` knows: tiles that overlap at the end of a fused loop repeat a
-        variable in one index, and a place that nothing reaches may be under any index.
+        This proves more than `within`: tiles that overlap at the end of a fused loop repeat a
+        variable in one index, and an unreachable place may have any index.
         """
         extents, leaves = self._known_extents(expr), expr.used_dims()
         count = prod(extents[leaf] or 0 for leaf in leaves)
-        if not 0 < count <= _MOST_TRIED:  # 0 where the values of a leaf are unknown
+        if not 0 < count <= _MOST_TRIED:  # 0 if a leaf has no known range
             return False
         points = [np.zeros(count, np.int64)] * len(extents)
         rest = np.arange(count)
@@ -208,12 +208,12 @@ class Knowledge:
         return bool(np.all(inside | ~reached))
 
     def within(self, expr: AffineExpr, extent: int) -> bool:
-        """Whether `0 <= expr < extent` is certain."""
+        """Return whether `0 <= expr < extent` is proved by bounds."""
         low, high = self.bounds(expr)
         return low is not None and high is not None and low >= 0 and high < extent
 
     def outside(self, expr: AffineExpr, extent: int) -> bool:
-        """Whether `expr < 0` or `expr >= extent` is certain."""
+        """Return whether `expr < 0` or `expr >= extent` is proved by bounds."""
         low, high = self.bounds(expr)
         return (high is not None and high < 0) or (low is not None and low >= extent)
 
@@ -226,7 +226,7 @@ class Knowledge:
         return extents
 
     def _integer_bounds(self, value: SSAValue) -> Bounds:
-        """Return the range of an integer that comes out of a clamp, or of a minimum of indices."""
+        """Return the range of an integer that a clamp or a minimum of indices yields."""
         if not isinstance(value, OpResult):
             return None, None
         match value.op:
@@ -252,15 +252,15 @@ class Knowledge:
 
 
 def _values(expr: AffineExpr, points: Sequence[Values]) -> Values:
-    """Return the values of an expression where each leaf has those of `points`."""
-    # An array has the operators of the numbers that `eval` is made for.
+    """Evaluate an expression at many points; `points` holds an array of values per leaf."""
+    # An array supports the operators that `eval` applies to numbers.
     return np.asarray(expr.eval(cast("Sequence[int]", points), ()))
 
 
 def _bounds(
     form: Linear, facts: Sequence[tuple[Linear, int | None, int | None]], extents: list[int | None]
 ) -> Bounds:
-    """Bounds of a sum whose partial sums may have known bounds: `8 i + j`, not only i and j."""
+    """Return the bounds of a sum, given bounds of partial sums such as `8 i + j`."""
     low, high = bounds(form.expr(), extents)
     for i, (known, first, last) in enumerate(facts):
         factor = _factor(form, known)
@@ -288,7 +288,7 @@ def _factor(form: Linear, part: Linear) -> int:
 
 
 def _end_of(atom: AffineExpr, end: int) -> tuple[int, int] | None:
-    """Return a leaf and its exclusive upper bound, if an expression of it is less than `end`."""
+    """Return a leaf and its exclusive upper bound, given that `atom` is below `end`."""
     match atom:
         case AffineDimExpr(position=leaf):
             return leaf, end

@@ -1,8 +1,8 @@
 """Reads of neighbours in the rows of plain buffers, as lanes of texels.
 
-A work-item of a convolution reads a piece of a row of its operand, one element at a time. Where the
-piece starts at the same lane of a texel for all work-items, expanded loops alone choose the lanes,
-and one load of four elements serves up to four reads.
+A work-item of a convolution reads a piece of a row of its operand, one element at a time. If the
+piece starts at the same lane of a texel in all work-items, only expanded loops select lanes, and
+one load of four elements serves up to four reads.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from .access import PackedAccess, is_global_parameter, row_major
 from .indices import Condition, Indices, Knowledge
 
 _READS = 2
-"""Elements of a texel that a work-item uses, on average, at the least."""
+"""The minimum average number of elements used per texel."""
 
 
 def row_access_of(op: memref.LoadOp, known: Knowledge) -> PackedAccess | None:
-    """Return the access by texels to a plain parameter; None where its lanes are unknown."""
+    """Return a load from a plain buffer as an access by texels, or None if lanes are unknown."""
     type_ = memref_of(op.memref)
     shape, count = type_.get_shape(), prod(type_.get_shape())
     if not is_global_parameter(op.memref) or not tir.is_texel_type(type_.element_type):
@@ -44,9 +44,9 @@ def row_access_of(op: memref.LoadOp, known: Knowledge) -> PackedAccess | None:
 
 
 def _reads(address: Linear, known: Knowledge) -> set[int] | None:
-    """Return the elements that unrolled loops read, counted from the start of a texel.
+    """Return the elements that unrolled loops read, relative to the start of a texel.
 
-    None where work-items or other loops choose lanes, or a vector holds several elements.
+    None if work-items or other loops select lanes, or if a vector holds several elements.
     """
     chosen: list[tuple[int, int]] = []
     for atom, factor in address.terms.items():
@@ -71,9 +71,9 @@ def _expanded(indices: Indices, dim: int) -> tir.ForOp | None:
 
 
 def of_texels(part: SSAValue, known: Knowledge) -> Condition | None:
-    """Return a condition on the element of a row that is the same for all elements of a texel.
+    """Return a condition on elements of a row as an equal condition on whole texels.
 
-    None where it is not: the bound is inside of a texel, or the condition is about something else.
+    None if the bound lies inside a texel, or the condition is about something else.
     """
     condition = known.indices.condition(part)
     if condition is None:

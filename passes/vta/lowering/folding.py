@@ -122,7 +122,7 @@ def _moved_by(axes: Sequence[Loop], turns: Sequence[int]) -> tuple[int, int, int
 
 
 def _keeps_distance(uops: Sequence[Uop], loops: Sequence[Loop], distance: int) -> bool:
-    """Whether no sum is written twice within `distance` micro-ops."""
+    """Return whether no sum is written twice within `distance` micro-ops."""
     written = np.array([uop.dst for uop in uops])
     for loop in reversed(loops):
         written = (np.arange(loop.extent)[:, None] * loop.dst + written[None, :]).reshape(-1)

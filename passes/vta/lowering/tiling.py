@@ -98,7 +98,7 @@ def choose_tile(problem: TilingProblem, config: Config, threads: int) -> tuple[P
 
 
 def fits(problem: TilingProblem, config: Config, threads: int) -> bool:
-    """Whether the smallest tile fits `threads` times."""
+    """Return whether the smallest tile fits `threads` times."""
     inp = prod(_reach(window, 1) for window in (problem.rows, problem.columns))
     if problem.taps > _weight_room(config, threads):
         return False

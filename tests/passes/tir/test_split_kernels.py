@@ -143,7 +143,7 @@ def test_a_part_is_scheduled_by_the_plan_that_is_written_down() -> None:
             "of a part, its plan is of version 9 of rule 'gpu-tile'",
         ),
         ('<"gpu-tile"', '<"tile"', "of a part, its plan is of rule 'tile'"),
-        ("[<", '[<"fallback", 1, {}>, <', "its plan has plans of 3 parts, but it has 2"),
+        ("[<", '[<"fallback", 1, {}>, <', "its plan has plans for 3 parts, but it has 2"),
     ],
 )
 def test_plans_of_parts_are_verified(old: str, new: str, refusal: str) -> None:

@@ -131,7 +131,7 @@ def test_the_last_record_of_a_plan_is_the_newest(
         (
             [of(4, 20.0, device=NEWER), of(2, 10.0, device=NEWER)],
             2,
-            "1 kernel has a plan measured on A processor (tests), driver 2.0; clopt-tune finds",
+            "1 kernel has a plan measured on A processor (tests), driver 2.0; run clopt-tune to",
         ),
         (
             [
@@ -173,7 +173,7 @@ def test_the_last_record_of_a_plan_is_the_newest(
         (
             [of(4, 20.0, facts=facts_that_count(MANY)), of(2, 10.0, facts=facts_that_count(MANY))],
             2,
-            "driver 1.0, for other facts of the target; clopt-tune",
+            "driver 1.0, for other facts of the target; run clopt-tune",
         ),
     ],
 )
@@ -205,12 +205,12 @@ def test_what_is_no_plan_of_the_kernel_is_left_out(tmp_path: Path) -> None:
     file = written(tmp_path / "net.jsonl", of(4, 20.0), of(13, 5.0), of(3, 15.0))
     rows, (remark,) = chosen(file)
     assert rows == 3
-    assert remark.startswith(f"{file}:2: this record is left out: @matmul_0: its plan is no point")
+    assert remark.startswith(f"{file}:2: this record is ignored: @matmul_0: its plan is no point")
 
 
 def test_a_database_without_the_kernels_is_remarked_if_it_is_named(tmp_path: Path) -> None:
     file = written(tmp_path / "net.jsonl", of(4, 20.0, kernel="0"))
-    said = f"{file}: no record of a kernel of this module on the target pocl."
+    said = f"{file}: no record matches a kernel of this module for target pocl."
     assert chosen(file) == (4, (said,))
     assert chosen(file, target=replace(POCL, name="none"))[1] == (said.replace("pocl", "none"),)
     assert chosen(file, tuning=(), places=(str(file), str(tmp_path / "none"), "shipped")) == (4, ())
@@ -236,7 +236,7 @@ def test_named_databases_are_newer_and_places_come_in_their_order(tmp_path: Path
 def test_a_torn_last_line_is_skipped(tmp_path: Path) -> None:
     file = written(tmp_path / "net.jsonl", of(4, 20.0), of(2, 10.0))
     whole = file.read_bytes()
-    remark = f"{file}:3: the last line is skipped: it is torn, its writer was interrupted."
+    remark = f"{file}:3: skipped the truncated last line; its writer was interrupted."
     for torn in (b"{", of(3, 5.0).line.encode()[:-1], b'{"nodes": "\xc3'):
         file.write_bytes(whole + torn)
         assert chosen(file) == (2, (remark,))
@@ -247,21 +247,21 @@ def test_a_torn_last_line_is_skipped(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("line", "sentence"),
     [
-        ("{", ":2: this is no JSON: {"),
-        ("[" * 100_000, ":2: this is no JSON: [["),
-        ("7", ":2: a record is an object of JSON."),
-        ("{}", ':2: a record of this version of clopt has "format": 1; remove'),
-        (of(2, 1.0).line.replace('"format": 1', '"format": 2'), 'has "format": 1'),
-        (of(2, 1.0).line.replace('"device"', '"devise"'), '"devise" is no field of a record.'),
+        ("{", ":2: not JSON: {"),
+        ("[" * 100_000, ":2: not JSON: [["),
+        ("7", ":2: a record must be a JSON object."),
+        ("{}", ':2: this version of clopt reads "format": 1; remove'),
+        (of(2, 1.0).line.replace('"format": 1', '"format": 2'), 'reads "format": 1'),
+        (of(2, 1.0).line.replace('"device"', '"devise"'), 'unknown field "devise".'),
         ('{"format": 1}', 'the record has no "kernel".'),
-        (of(2, 1.0).line.replace('"pocl"', "[]"), '"target" is a word, not []'),
-        (of(2, 1.0).line.replace("#tir", "tir"), "this is no plan: tir.plan<"),
+        (of(2, 1.0).line.replace('"pocl"', "[]"), '"target" must be a word, not []'),
+        (of(2, 1.0).line.replace("#tir", "tir"), "not a plan: tir.plan<"),
         (of_fusion("f", "both", 1.0).line, '"fusion" is joined or apart, not both.'),
-        (of(2, 1.0).line.replace(": 1.0", ": NaN"), "a time is more than 0 microseconds, not nan"),
-        (of(2, 1.0).line.replace(": 1.0", ": -1"), "a time is more than 0 microseconds, not -1"),
-        (of(2, 1.0, fault="wrong").line, 'a record has either "microseconds" or a "fault".'),
-        (of(2, 1.0, noise=-0.5).line, '"noise" is 0 or more, not -0.5.'),
-        (of(2, 1.0).line.replace('"off"', "null"), "facts are words, numbers, true or false."),
+        (of(2, 1.0).line.replace(": 1.0", ": NaN"), "a time must be above 0 microseconds, not nan"),
+        (of(2, 1.0).line.replace(": 1.0", ": -1"), "a time must be above 0 microseconds, not -1"),
+        (of(2, 1.0, fault="wrong").line, 'a record needs either "microseconds" or a "fault".'),
+        (of(2, 1.0, noise=-0.5).line, '"noise" must be 0 or more, not -0.5.'),
+        (of(2, 1.0).line.replace('"off"', "null"), "facts must be words, numbers, true or false."),
     ],
 )
 def test_mistakes_name_their_line(tmp_path: Path, line: str, sentence: str) -> None:
@@ -274,7 +274,7 @@ def test_mistakes_name_their_line(tmp_path: Path, line: str, sentence: str) -> N
     # Nobody asked for that one: compiling goes on.
     rows, (remark,) = chosen(file, tuning=(), places=(str(file),))
     assert rows == 4
-    assert remark == f"{str(caught.value)[:-1]}; this tuning database is left out."
+    assert remark == f"{str(caught.value)[:-1]}; this tuning database is ignored."
 
 
 def test_what_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
@@ -284,7 +284,7 @@ def test_what_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:
         chosen(tmp_path)
     file = tmp_path / "net.jsonl"
     file.write_bytes(of(4, 20.0).line.encode() + b"\n\xff\n")
-    with pytest.raises(CloptError, match=r"net\.jsonl:2: this is no UTF-8\."):
+    with pytest.raises(CloptError, match=r"net\.jsonl:2: not UTF-8\."):
         chosen(file)
 
 

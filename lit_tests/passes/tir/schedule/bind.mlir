@@ -114,7 +114,7 @@ tir.func @inside(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs
 
 // -----
 
-// expected-error@unknown {{@serial, loop 'i': 'serial' is no OpenCL index}}
+// expected-error@unknown {{@serial, loop 'i': 'serial' is not an OpenCL index}}
 tir.func @serial(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["bind copy.i serial"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {
@@ -128,7 +128,7 @@ tir.func @serial(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs
 
 // -----
 
-// expected-error@unknown {{'global_w' in 'bind copy.i global_w' is none of serial}}
+// expected-error@unknown {{'global_w' in 'bind copy.i global_w' must be one of serial}}
 tir.func @unknown(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["bind copy.i global_w"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {

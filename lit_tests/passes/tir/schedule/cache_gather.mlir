@@ -29,7 +29,7 @@ tir.func @pixels(%x: memref<13xf32>, %w: memref<3xf32>, %y: memref<6xf32>) attri
 
 // -----
 
-// expected-error@unknown {{@part, block 'conv': 'x' is read at a place of d0, d1: list each once}}
+// expected-error@unknown {{@part, block 'conv': 'x' is indexed by d0, d1; list each once}}
 tir.func @part(%x: memref<13xf32>, %y: memref<6xf32>) attributes {outputs = array<i64: 1>, schedule = ["cache_gather conv x local d0"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for serial %k = 0 to 3 {

@@ -103,7 +103,7 @@ tir.func @own(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) a
 
 // -----
 
-// expected-error@unknown {{@global, block 'mm': a copy is kept in private or local memory, not global}}
+// expected-error@unknown {{@global, block 'mm': a copy must be in private or local memory, not global}}
 tir.func @global(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) attributes {outputs = array<i64: 2>, schedule = ["cache_read mm b global"]} {
   %t = memref.alloca() : memref<8x16xf32>
   tir.for parallel %i = 0 to 8 {
@@ -133,7 +133,7 @@ tir.func @global(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>
 
 // -----
 
-// expected-error@unknown {{@late, block 'out': block 'mm' fills 't' inside of its loops; cache the read before moving that one}}
+// expected-error@unknown {{@late, block 'out': block 'mm' fills 't' inside its loops; cache the read before moving that block}}
 tir.func @late(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) attributes {outputs = array<i64: 2>, schedule = ["compute_at mm out.i", "cache_read out t private"]} {
   %t = memref.alloca() : memref<8x16xf32>
   tir.for parallel %i = 0 to 8 {

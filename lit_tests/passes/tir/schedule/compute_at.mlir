@@ -80,7 +80,7 @@ tir.func @tile(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) 
 
 // -----
 
-// expected-error@unknown {{@output, block 'out': it writes an output of the kernel, which has to be complete}}
+// expected-error@unknown {{@output, block 'out': it writes an output of the kernel, which must be complete}}
 tir.func @output(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) attributes {outputs = array<i64: 2>, schedule = ["compute_at out mm.i"]} {
   %t = memref.alloca() : memref<8x16xf32>
   tir.for parallel %i = 0 to 8 {
@@ -110,7 +110,7 @@ tir.func @output(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>
 
 // -----
 
-// expected-error@unknown {{@inside, block 'mm': it is already inside of loop 'i'}}
+// expected-error@unknown {{@inside, block 'mm': it is already inside loop 'i'}}
 tir.func @inside(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) attributes {outputs = array<i64: 2>, schedule = ["compute_at mm out.i", "compute_at mm out.i"]} {
   %t = memref.alloca() : memref<8x16xf32>
   tir.for parallel %i = 0 to 8 {
@@ -140,7 +140,7 @@ tir.func @inside(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>
 
 // -----
 
-// expected-error@unknown {{@local, block 'mm': it writes local memory, which the whole group shares; compute it outside of the local_x loop 'j'}}
+// expected-error@unknown {{@local, block 'mm': it writes local memory, which the whole group shares; compute it outside the local_x loop 'j'}}
 tir.func @local(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) attributes {outputs = array<i64: 2>, schedule = ["set_scope t local", "bind out.i group_x", "bind out.j local_x", "compute_at mm out.j"]} {
   %t = memref.alloca() : memref<8x16xf32>
   tir.for parallel %i = 0 to 8 {
@@ -170,7 +170,7 @@ tir.func @local(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>)
 
 // -----
 
-// expected-error@unknown {{@bound, loop 'i': a stage is moved before its loops are bound}}
+// expected-error@unknown {{@bound, loop 'i': a stage must be moved before its loops are bound}}
 tir.func @bound(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) attributes {outputs = array<i64: 2>, schedule = ["bind mm.i global_x", "compute_at mm out.i"]} {
   %t = memref.alloca() : memref<8x16xf32>
   tir.for parallel %i = 0 to 8 {

@@ -30,7 +30,7 @@ tir.func @unread(%a: memref<8xf32>, %b: memref<8xf32>, %y: memref<8xf32>) attrib
 
 // -----
 
-// expected-error@unknown {{@near, block 'out': a distance is at least one byte, not 0}}
+// expected-error@unknown {{@near, block 'out': the distance must be at least one byte, not 0}}
 tir.func @near(%a: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, schedule = ["fetch_ahead out a 0"]} {
   tir.for parallel %i = 0 to 8 {
     tir.block "out" (%vi: spatial 8) = affine_map<(d0) -> (d0)> (%i) {
@@ -42,7 +42,7 @@ tir.func @near(%a: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array
 
 // -----
 
-// expected-error@unknown {{@inside, block 'out': 't' is a temporary, which no memory must send}}
+// expected-error@unknown {{@inside, block 'out': 't' is a temporary, not a parameter}}
 tir.func @inside(%a: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, schedule = ["fetch_ahead out t 64"]} {
   %t = memref.alloca() : memref<8xf32>
   tir.for parallel %i = 0 to 8 {

@@ -50,7 +50,7 @@ tir.func @serial(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs
 
 // -----
 
-// expected-error@unknown {{@apart, loop 'i': it has more inside than loop 'ji'}}
+// expected-error@unknown {{@apart, loop 'i': it contains more than loop 'ji'}}
 tir.func @apart(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["split copy.j 4", "fuse copy.i copy.ji"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {
@@ -64,7 +64,7 @@ tir.func @apart(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs 
 
 // -----
 
-// expected-error@unknown {{@mixed, loop 'i': it and loop 'k' drive a spatial and a reduce variable of block 'sum'}}
+// expected-error@unknown {{@mixed, loop 'i': it and loop 'k' drive both a spatial and a reduce variable of block 'sum'}}
 tir.func @mixed(%x: memref<4x10xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>, schedule = ["fuse sum.i sum.k"]} {
   tir.for parallel %i = 0 to 4 {
     tir.for serial %k = 0 to 10 {

@@ -53,7 +53,7 @@ tir.func @ahead(%x: memref<12xf32>, %y: memref<4xf32>) attributes {outputs = arr
 // -----
 
 // The second iteration would find what the first one left.
-// expected-error@unknown {{@left, block 'copy': what its readers need is not all computed in the same iteration}}
+// expected-error@unknown {{@left, block 'copy': its readers need elements from other iterations}}
 tir.func @left(%x: memref<12xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>, schedule = ["prefetch copy.ko 2"]} {
   %x_local = memref.alloca() : memref<12xf32, #tir.scope<local>>
   tir.for serial %ko = 0 to 3 {

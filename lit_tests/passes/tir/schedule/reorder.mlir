@@ -37,7 +37,7 @@ tir.func @partial(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {output
 
 // -----
 
-// expected-error@unknown {{@missing, block 'copy': no loop around it is called 'k'; the loops are i, j}}
+// expected-error@unknown {{@missing, block 'copy': it is not inside a loop 'k'; the loops are i, j}}
 tir.func @missing(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["reorder copy.k copy.i"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {
@@ -65,7 +65,7 @@ tir.func @repeated(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outpu
 
 // -----
 
-// expected-error@unknown {{@imperfect, loop 'i': the loops are not perfectly nested: it has other statements}}
+// expected-error@unknown {{@imperfect, loop 'i': the loops must be perfectly nested, but it has other statements}}
 tir.func @imperfect(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) attributes {outputs = array<i64: 2>, schedule = ["compute_at mm out.i", "reorder out.j out.i"]} {
   %t = memref.alloca() : memref<8x16xf32>
   tir.for parallel %i = 0 to 8 {
@@ -109,7 +109,7 @@ tir.func @inside(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs
 
 // -----
 
-// expected-error@unknown {{@lanes, loop 'j': a vectorized loop has only unrolled loops inside}}
+// expected-error@unknown {{@lanes, loop 'j': a vectorized loop can contain only unrolled loops}}
 tir.func @lanes(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["vectorize copy.j", "reorder copy.j copy.i"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {

@@ -51,7 +51,7 @@ tir.func @maxima(%x: memref<4x10xf32>, %y: memref<4xf32>) attributes {outputs = 
 
 // -----
 
-// expected-error@unknown {{@spatial, loop 'i': it drives no reduction of block 'sum' that it could factor}}
+// expected-error@unknown {{@spatial, loop 'i': it must drive only reduce variables of block 'sum'}}
 tir.func @spatial(%x: memref<4x10xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>, schedule = ["rfactor sum.i"]} {
   tir.for parallel %i = 0 to 4 {
     tir.for serial %k = 0 to 10 {
@@ -67,7 +67,7 @@ tir.func @spatial(%x: memref<4x10xf32>, %y: memref<4xf32>) attributes {outputs =
 
 // -----
 
-// expected-error@unknown {{@difference, block 'sum': its update is none of arith.addf}}
+// expected-error@unknown {{@difference, block 'sum': its update must be one of arith.addf}}
 tir.func @difference(%x: memref<4x10xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>, schedule = ["rfactor sum.k"]} {
   tir.for parallel %i = 0 to 4 {
     tir.for serial %k = 0 to 10 {

@@ -62,7 +62,7 @@ tir.func @argmax(%x: memref<128xf32>, %m: memref<1xf32>, %y: memref<1xi64>) attr
 
 // -----
 
-// expected-error@unknown {{@two, block 'both': it reduces to 2 results; only an element that is chosen and its position can be factored together}}
+// expected-error@unknown {{@two, block 'both': it reduces to 2 results; only a selected element and its position can be factored together}}
 tir.func @two(%x: memref<128xf32>, %m: memref<1xf32>, %y: memref<1xf32>) attributes {outputs = array<i64: 1, 2>, schedule = ["rfactor_tree both.k 4"]} {
   tir.for serial %k = 0 to 128 {
     tir.block "both" (%vk: reduce 128) = affine_map<(d0) -> (d0)> (%k) init [0.0 : f32, 1.0 : f32] {
@@ -80,7 +80,7 @@ tir.func @two(%x: memref<128xf32>, %m: memref<1xf32>, %y: memref<1xf32>) attribu
 
 // -----
 
-// expected-error@unknown {{@one, loop 'k': a level of a tree combines at least 2 results, not 1}}
+// expected-error@unknown {{@one, loop 'k': a level of the tree must combine at least 2 results, not 1}}
 tir.func @one(%x: memref<8xf32>, %y: memref<1xf32>) attributes {outputs = array<i64: 1>, schedule = ["rfactor_tree sum.k 1"]} {
   tir.for serial %k = 0 to 8 {
     tir.block "sum" (%vk: reduce 8) = affine_map<(d0) -> (d0)> (%k) init [0.0 : f32] {

@@ -38,7 +38,7 @@ tir.func @kept(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) 
 
 // -----
 
-// expected-error@unknown {{@constant, memref.alloca 't': a temporary of a kernel is private, local or global, not constant}}
+// expected-error@unknown {{@constant, memref.alloca 't': a temporary must be private, local or global, not constant}}
 tir.func @constant(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) attributes {outputs = array<i64: 2>, schedule = ["set_scope t constant"]} {
   %t = memref.alloca() : memref<8x16xf32>
   tir.for parallel %i = 0 to 8 {
@@ -68,7 +68,7 @@ tir.func @constant(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf3
 
 // -----
 
-// expected-error@unknown {{@absent: no buffer is called 'u'; the buffers are a, b, y, t}}
+// expected-error@unknown {{@absent: there is no buffer 'u'; the buffers are a, b, y, t}}
 tir.func @absent(%a: memref<8x4xf32>, %b: memref<4x16xf32>, %y: memref<8x16xf32>) attributes {outputs = array<i64: 2>, schedule = ["set_scope u private"]} {
   %t = memref.alloca() : memref<8x16xf32>
   tir.for parallel %i = 0 to 8 {

@@ -34,7 +34,7 @@ tir.func @names(%x: memref<16xf32>, %y: memref<16xf32>) attributes {outputs = ar
 // -----
 
 // A chunk of a chunk runs into the next one: a sum would count those elements twice.
-// expected-error@unknown {{@twice, loop 'ki': 4 does not divide 6, and block 'sum' would count some points twice}}
+// expected-error@unknown {{@twice, loop 'ki': 4 does not divide 6, and block 'sum' would accumulate some points twice}}
 tir.func @twice(%x: memref<12xf32>, %y: memref<1xf32>) attributes {outputs = array<i64: 1>, schedule = ["split sum.k 6", "split sum.ki 4"]} {
   tir.for serial %k = 0 to 12 {
     tir.block "sum" (%r: reduce 12) = affine_map<(d0) -> (d0)> (%k) init [0.0 : f32] {
@@ -61,7 +61,7 @@ tir.func @bound(%x: memref<16xf32>, %y: memref<16xf32>) attributes {outputs = ar
 
 // -----
 
-// expected-error@unknown {{@zero, loop 'i': a factor is at least 1, not 0}}
+// expected-error@unknown {{@zero, loop 'i': the factor must be at least 1, not 0}}
 tir.func @zero(%x: memref<16xf32>, %y: memref<16xf32>) attributes {outputs = array<i64: 1>, schedule = ["split copy.i 0"]} {
   tir.for parallel %i = 0 to 16 {
     tir.block "copy" (%v: spatial 16) = affine_map<(d0) -> (d0)> (%i) {

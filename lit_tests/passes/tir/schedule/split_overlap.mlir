@@ -30,7 +30,7 @@ tir.func @even(%x: memref<12xf32>, %y: memref<12xf32>) attributes {outputs = arr
 
 // -----
 
-// expected-error@unknown {{@larger, loop 'i': a chunk of 4 does not fit into 3 iterations}}
+// expected-error@unknown {{@larger, loop 'i': a chunk of 4 is larger than 3 iterations}}
 tir.func @larger(%x: memref<3xf32>, %y: memref<3xf32>) attributes {outputs = array<i64: 1>, schedule = ["split_overlap copy.i 4"]} {
   tir.for parallel %i = 0 to 3 {
     tir.block "copy" (%v: spatial 3) = affine_map<(d0) -> (d0)> (%i) {
@@ -42,7 +42,7 @@ tir.func @larger(%x: memref<3xf32>, %y: memref<3xf32>) attributes {outputs = arr
 
 // -----
 
-// expected-error@unknown {{@sum, loop 'k': block 'sum' updates what it writes, so no point may be computed twice}}
+// expected-error@unknown {{@sum, loop 'k': block 'sum' updates its results, so no point may be computed twice}}
 tir.func @sum(%x: memref<10xf32>, %y: memref<1xf32>) attributes {outputs = array<i64: 1>, schedule = ["split_overlap sum.k 4"]} {
   tir.for serial %k = 0 to 10 {
     tir.block "sum" (%r: reduce 10) = affine_map<(d0) -> (d0)> (%k) init [0.0 : f32] {

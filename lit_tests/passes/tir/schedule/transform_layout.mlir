@@ -68,7 +68,7 @@ tir.func @temporary(%w: memref<7x3xf32>, %y: memref<7x3xf32>) attributes {output
 
 // -----
 
-// expected-error@unknown {{@blocked, memref.alloca 't': only a temporary in global memory is stored in blocks}}
+// expected-error@unknown {{@blocked, memref.alloca 't': only a temporary in global memory can be stored in blocks}}
 tir.func @blocked(%w: memref<7x3xf32>, %y: memref<7x3xf32>) attributes {outputs = array<i64: 1>, schedule = ["transform_layout t d1 d0/4 d0%4"]} {
   %t = memref.alloca() : memref<7x3xf32>
   tir.for parallel %a = 0 to 7 {
@@ -83,25 +83,25 @@ tir.func @blocked(%w: memref<7x3xf32>, %y: memref<7x3xf32>) attributes {outputs 
 
 // -----
 
-// expected-error@unknown {{@input: parameter 0 is not a constant, its layout is not ours}}
+// expected-error@unknown {{@input: parameter 0 is not a constant, so its layout is fixed}}
 tir.func @input(%w: memref<7x3xf32>, %y: memref<7x3xf32>) attributes {outputs = array<i64: 1>, schedule = ["transform_layout w d1 d0"]} {
 }
 
 // -----
 
-// expected-error@unknown {{@again: the layout of parameter 0 was chosen before}}
+// expected-error@unknown {{@again: the layout of parameter 0 is already chosen}}
 tir.func @again(%w: memref<7x3xf32>, %y: memref<7x3xf32>) attributes {outputs = array<i64: 1>, constants = array<i64: 0>, schedule = ["transform_layout w d1 d0", "transform_layout w d1 d0"]} {
 }
 
 // -----
 
-// expected-error@unknown {{@unknown: no buffer is called 'v'; the buffers are w, y}}
+// expected-error@unknown {{@unknown: there is no buffer 'v'; the buffers are w, y}}
 tir.func @unknown(%w: memref<7x3xf32>, %y: memref<7x3xf32>) attributes {outputs = array<i64: 1>, constants = array<i64: 0>, schedule = ["transform_layout v d1 d0"]} {
 }
 
 // -----
 
-// expected-error@unknown {{@part: 'd0+1' in 'transform_layout w d1 d0+1' is no part such as d0, d0/4, d0%4}}
+// expected-error@unknown {{@part: 'd0+1' in 'transform_layout w d1 d0+1' is not a part such as d0, d0/4, d0%4}}
 tir.func @part(%w: memref<7x3xf32>, %y: memref<7x3xf32>) attributes {outputs = array<i64: 1>, constants = array<i64: 0>, schedule = ["transform_layout w d1 d0+1"]} {
 }
 

@@ -18,7 +18,7 @@ tir.func @lanes(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs 
 
 // -----
 
-// expected-error@unknown {{@width, loop 'i': OpenCL has vectors of 2, 3, 4, 8 and 16, none of 6; split it}}
+// expected-error@unknown {{@width, loop 'i': OpenCL vectors have 2, 3, 4, 8 or 16 elements, not 6; split the loop}}
 tir.func @width(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["reorder copy.j copy.i", "vectorize copy.i"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {
@@ -32,7 +32,7 @@ tir.func @width(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs 
 
 // -----
 
-// expected-error@unknown {{@outer, loop 'io': loop 'ii' is inside; vectorize the innermost one}}
+// expected-error@unknown {{@outer, loop 'io': it contains loop 'ii'; vectorize that one}}
 tir.func @outer(%x: memref<6x16xf32>, %y: memref<6x16xf32>) attributes {outputs = array<i64: 1>, schedule = ["split copy.i 3", "reorder copy.j copy.io copy.ii", "vectorize copy.io"]} {
   tir.for parallel %i = 0 to 6 {
     tir.for parallel %j = 0 to 16 {
