@@ -1,1 +1,1 @@
-"""Passes for VTA: from layers to operations on tiles, and from those to instructions."""
+"""Passes for VTA: from layers to operations on tiles, and from tiles to instructions."""

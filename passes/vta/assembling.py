@@ -1,4 +1,4 @@
-"""Instructions of VTA and their constants as a `vta.binary`, whose arrays are weights."""
+"""Assemble VTA instructions and constants into a `vta.binary`, whose arrays are weights."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from ...weights import Array, Weights
 
 @dataclass(frozen=True)
 class Listing:
-    """A stream with what its DRAM addresses count from."""
+    """A stream, with the tensors that its DRAM addresses are relative to."""
 
     instructions: Sequence[Instruction]
     tensors: Sequence[int]
-    """For each instruction the number of the tensor that it moves; 0 if it moves none."""
+    """For each instruction, the number of the tensor that it moves, or 0."""
     uops: Sequence[Uop] = ()
     weights: Array | None = None
     """int8 (n, block_out, block_in)"""
@@ -40,7 +40,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class GraphTensors:
-    """The elements of a graph's tensors by name; those between layers are scratch."""
+    """The sizes of a graph's tensors in elements, by name; tensors between layers are scratch."""
 
     inputs: Mapping[str, int]
     outputs: Mapping[str, int]
@@ -50,9 +50,9 @@ class GraphTensors:
 def assemble(
     name: str, config: Config, tensors: GraphTensors, listing: Listing, weights: Weights
 ) -> BinaryOp:
-    """Return the graph `@name`, whose arrays join `weights`.
+    """Return the graph `@name`, and add its arrays to `weights`.
 
-    Raises VTAStreamError for a field that has no room in its instruction.
+    Raises VTAStreamError if a value does not fit into its instruction field.
     """
     arrays = {
         "instructions": encode(listing.instructions, config),

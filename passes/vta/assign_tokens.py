@@ -1,4 +1,4 @@
-"""Order the stages of a program by as few tokens as its dependences need."""
+"""Synchronize the stages of a program with as few tokens as its dependences need."""
 
 from __future__ import annotations
 
@@ -33,18 +33,18 @@ _TYPES = {queue: TokenType(queue) for queue in Queue}
 _NONE = -1
 
 _Clock = list[int]
-"""For each stage, the last of its operations that is done."""
+"""For each stage, the index of its last operation known to be done."""
 
 
 class VTAAssignTokensPass(ModulePass):
-    """Gives the operations of each `vta.program` without tokens those that they need.
+    """Adds the required tokens to each `vta.program` that has none.
 
-    Two operations of different stages that touch the same elements, one of them by a write, keep
-    their order: in a scratchpad, and in a buffer that one layer stores and another loads. The end
-    waits for everything. A token says that all before it in its stage is done, and what that stage
-    knew by tokens of others, so an operation gets one only for what its stage does not know.
-    Between load and store the compute stage passes tokens on, with `vta.nop` where none of its
-    operations does.
+    Two operations of different stages that touch the same elements, at least one by a write, keep
+    their order. This applies to scratchpads, and to buffers that one layer stores and another
+    loads. The end waits for everything. A token means that its stage has done all operations before
+    it, including those that the stage waited for. So an operation waits only for operations that
+    its stage does not yet know to be done. The compute stage relays tokens between load and store,
+    with a `vta.nop` if none of its operations can.
     """
 
     name = "vta-assign-tokens"
@@ -54,25 +54,26 @@ class VTAAssignTokensPass(ModulePass):
             if isinstance(program, ProgramOp):
                 if not program.is_serial:
                     raise CloptError(
-                        f"@{program.sym_name.data} has tokens; vta-assign-tokens is for programs "
-                        "without."
+                        f"@{program.sym_name.data} has tokens; vta-assign-tokens needs programs "
+                        "without tokens."
                     )
                 _Assignment(program).run([*program.steps])
 
 
 @dataclass
 class _Done:
-    """An operation with its tokens."""
+    """An operation and what its stage knows to be done after it."""
 
     op: TileOp
     clock: _Clock
 
 
 class _Assignment:
-    """The tokens of one program, found in the order of its text.
+    """The tokens of one program, assigned in program order.
 
-    Sources of a queue are taken in order, each at most once, since a stage that knows an operation
-    knows all before it. So the k-th token that is sent is the k-th that is awaited.
+    A queue's tokens are sent by its source operations in order, at most once each, because a stage
+    that knows an operation also knows all before it. So the k-th token sent is the k-th one
+    awaited.
     """
 
     def __init__(self, program: ProgramOp) -> None:
@@ -87,7 +88,7 @@ class _Assignment:
         self.pending: dict[TileOp, list[tuple[Queue, TileOp]]] = {}
 
     def run(self, steps: list[TileOp]) -> None:
-        """Find the tokens of `steps`, and rewrite these."""
+        """Assign the tokens of `steps` and rewrite the operations."""
         for op in steps:
             stage = op.stage
             self._wait(op, stage, self._needed(op, stage))
@@ -95,7 +96,7 @@ class _Assignment:
         _rewrite(self.block, self.pending)
 
     def _needed(self, op: TileOp, stage: Stage) -> _Clock:
-        """Return the last operation of each stage that has to be done before `op`."""
+        """Return the last operation of each stage that must be done before `op`."""
         if isinstance(op, FinishOp):
             return [len(self.done[each]) - 1 for each in _STAGES]
         needed = [_NONE] * len(_STAGES)
@@ -106,7 +107,7 @@ class _Assignment:
         return needed
 
     def _wait(self, op: TileOp, stage: Stage, needed: _Clock) -> None:
-        """Make `op` wait for the last operation of each stage that is needed and not known."""
+        """Make `op` wait for the last operation of each stage that it needs and does not know."""
         middle = _NUMBER[Stage.COMPUTE]
         clock = self.clocks[stage]
         if stage is not Stage.COMPUTE:
@@ -120,7 +121,10 @@ class _Assignment:
                 self._pass(other, last, op, stage)
 
     def _relay(self, op: TileOp, far: Stage, last: int) -> int:
-        """Return the first operation of the compute stage behind one of a stage beyond it."""
+        """Return the first compute operation that knows operation `last` of the stage `far`.
+
+        A `vta.nop` before `op` is added if there is none.
+        """
         number = _NUMBER[far]
         done = self.done[Stage.COMPUTE]
         relay = bisect_left(done, last, key=lambda each: each.clock[number])
@@ -132,7 +136,7 @@ class _Assignment:
         return relay
 
     def _pass(self, source: Stage, number: int, op: TileOp, target: Stage) -> None:
-        """Return a token from the operation `number` of one stage to `op` of another."""
+        """Send a token from operation `number` of one stage to `op` of another."""
         done = self.done[source][number]
         clock = self.clocks[target]
         clock[:] = [max(pair) for pair in zip(clock, done.clock, strict=True)]
@@ -145,7 +149,7 @@ class _Assignment:
 
 
 class _Touches:
-    """The last operation of each stage that read and wrote each element of a place."""
+    """The last operations of each stage that read and wrote each element of a place."""
 
     def __init__(self, elements: int) -> None:
         self.reads: npt.NDArray[np.int32] = np.full((len(_STAGES), elements), _NONE, np.int32)
@@ -154,7 +158,7 @@ class _Touches:
     def note(
         self, begin: int, end: int, writes: bool, stage: int, index: int, needed: _Clock
     ) -> None:
-        """Raise `needed` to what conflicts with an access, and note the access."""
+        """Raise `needed` to the operations that conflict with an access, and record the access."""
         for earlier in (self.writes, self.reads) if writes else (self.writes,):
             for other in range(len(_STAGES)):
                 if other != stage:
@@ -164,7 +168,7 @@ class _Touches:
 
 
 def _rewrite(block: Block, pending: dict[TileOp, list[tuple[Queue, TileOp]]]) -> None:
-    """Give the operations their tokens, as operands and results."""
+    """Rewrite the operations with tokens as operands and results."""
     signals: dict[TileOp, list[tuple[Queue, TileOp]]] = {}
     for op, tokens in pending.items():
         for queue, source in tokens:

@@ -1,4 +1,4 @@
-"""The passes of VTA in their order, from layers to a command of the queue."""
+"""The VTA passes in order, from layers to a command of the queue."""
 
 from __future__ import annotations
 
@@ -15,9 +15,9 @@ from .lower_layers import VTALowerLayersPass
 from .place_uops import VTAPlaceUopsPass
 
 PASSES: tuple[ModulePass, ...] = (
-    # Cuts layers into tiles.
+    # Split layers into tiles.
     VTALowerLayersPass(),
-    # Only now it is known which stage touches what after which.
+    # After the split, the order in which stages touch elements is known.
     VTAAssignTokensPass(),
     VTAPlaceUopsPass(),
     VTAEmitInstructionsPass(),
@@ -26,9 +26,9 @@ PASSES: tuple[ModulePass, ...] = (
 
 
 def compile_graph(graph: GraphOp, weights: Weights) -> BinaryOp:
-    """Replace a graph by its binary, under the same name. Arrays join `weights`.
+    """Replace a graph by a binary with the same name, and add its arrays to `weights`.
 
-    Raises CloptError for a layer that does not fit the scratchpads.
+    Raises CloptError if a layer does not fit the scratchpads.
     """
     location = graph.location
     module = ModuleOp([graph])

@@ -1,8 +1,8 @@
-"""Makes a command of each stream: its buffers become tensors, its arrays weights.
+"""Turns each stream into a command: its buffers become tensors, its arrays weights.
 
-Buffers named `input0`, ... are what the graph takes, `output0`, ... what it returns; all others are
-one tensor of scratch, side by side. No two of them share bytes, since the tokens of a stream order
-accesses to one buffer only. Constants of a kind become one array.
+Buffers named `input0`, ... are the graph's inputs, and `output0`, ... its outputs. All others lie
+side by side in one scratch tensor. No two of them share bytes, because the tokens of a stream order
+only accesses to the same buffer. Constants of one kind become one array.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _SCRATCH = "layers"
 
 @dataclass(frozen=True)
 class VTAEmitBinariesPass(ModulePass):
-    """Replace each `vta.stream` by the `vta.binary` that one command of the queue runs."""
+    """Replace each `vta.stream` by the `vta.binary` that a command of the queue runs."""
 
     name = "vta-emit-binaries"
 
@@ -44,7 +44,7 @@ class VTAEmitBinariesPass(ModulePass):
 
 
 def emit_binary(stream: StreamOp, weights: Weights) -> BinaryOp:
-    """Return the graph of a stream. Raises VTAStreamError for constants of another size."""
+    """Return the graph of a stream. Raise VTAStreamError for constants of the wrong size."""
     file = stream_file(stream)
     buffers = [each for each in file.symbols if each.kind is DramKind.ACT]
     inputs, outputs = (_with_role(role, buffers) for role in ("input", "output"))
@@ -84,19 +84,19 @@ def emit_binary(stream: StreamOp, weights: Weights) -> BinaryOp:
 
 
 def _with_role(role: str, buffers: Iterable[Symbol]) -> list[Symbol]:
-    """Return the buffers of a role by their numbers."""
+    """Return the buffers of a role, sorted by number."""
     found = ((match, each) for each in buffers if (match := _ROLE.fullmatch(each.name)))
     numbered = [(int(match[2]), each) for match, each in found if match[1] == role]
     return [each for _, each in sorted(numbered, key=lambda pair: pair[0])]
 
 
 def _joined(symbols: list[Symbol], shape: tuple[int, int], weights: Weights) -> Array | None:
-    """Return the constants of a kind, one behind the other."""
+    """Return the concatenated constants of a kind."""
     arrays = [weights.get(symbol.name) for symbol in symbols]
     for symbol, array in zip(symbols, arrays, strict=True):
         if array.shape != (symbol.elements, *shape):
             raise VTAStreamError(
-                f'The weight "{symbol.name}" has the shape {list(array.shape)}, not '
-                f"{[symbol.elements, *shape]}; pass the weights that belong to this module."
+                f'The weight "{symbol.name}" must have the shape '
+                f"{[symbol.elements, *shape]}, not {list(array.shape)}; pass this module's weights."
             )
     return np.concatenate(arrays) if arrays else None

@@ -1,10 +1,11 @@
-"""Makes instructions of operations on tiles: tokens become dependence bits.
+"""Turns operations on tiles into instructions, and tokens into dependence bits.
 
-An instruction takes one token of a queue and sends one. A no-operation of the same stage takes each
-further token before it, or sends it behind it; the order of the tokens in a queue stays. FINISH
-carries no bits, so that every core agrees what it does: a no-operation waits before it.
+An instruction can wait for one token per queue and send one. Each further token is awaited by a
+no-operation before it or sent by one after it, in the same stage, which keeps the order of tokens
+in a queue. FINISH carries no bits, so that all cores treat it alike; a no-operation before
+it waits instead.
 
-The micro-ops of all loads become one table, in which equal lists are one.
+The micro-ops of all loads form one table, in which equal lists are shared.
 """
 
 from __future__ import annotations
@@ -41,7 +42,7 @@ from ...errors import CloptError
 class VTAEmitInstructionsPass(ModulePass):
     """Replace each `vta.program` by the `vta.stream` of its instructions.
 
-    `vta-place-uops` has decided where micro-ops are.
+    Runs after `vta-place-uops`.
     """
 
     name = "vta-emit-instructions"
@@ -56,7 +57,7 @@ class VTAEmitInstructionsPass(ModulePass):
 
 
 def emit_instructions(program: ProgramOp) -> StreamOp:
-    """Return the instructions of a program. Raises CloptError where micro-ops have no place."""
+    """Return the instructions of a program. Raise CloptError if micro-ops have no address."""
     if program.is_serial and len({op.stage for op in program.steps}) > 1:
         raise CloptError(
             f"The program @{program.sym_name.data} has several stages and no tokens: run "
@@ -68,8 +69,8 @@ def emit_instructions(program: ProgramOp) -> StreamOp:
     for op in program.steps:
         if isinstance(op, UopsOp) and op.base is None:
             raise CloptError(
-                f"In the program @{program.sym_name.data}, {op.name} does not say where its "
-                "micro-ops are: run vta-place-uops before vta-emit-instructions."
+                f"In the program @{program.sym_name.data}, {op.name} has no address of its "
+                "micro-ops: run vta-place-uops before vta-emit-instructions."
             )
         buffer = None if op.buffer is None else symbols[op.buffer].result
         instruction = op.instruction
@@ -97,7 +98,7 @@ def _insn(instruction: Instruction, buffer: SSAValue | None = None) -> InsnOp:
 
 
 class _UopTable:
-    """The micro-ops of a program's loads, equal lists once."""
+    """The micro-ops of a program's loads; equal lists are shared."""
 
     def __init__(self, program: ProgramOp):
         self.offsets: dict[tuple[Uop, ...], int] = {}
@@ -118,7 +119,7 @@ class _UopTable:
 def _with_tokens(
     op: TileOp, instruction: Instruction
 ) -> tuple[list[Instruction], Instruction, list[Instruction]]:
-    """Return the instruction with its tokens, and the no-operations before and behind it."""
+    """Return the instruction with its tokens, and the no-operations before and after it."""
     waits, signals = _turns(op.waited_queues), _turns(op.signalled_queues)
     own_waits = waits.pop() if waits and not isinstance(op, FinishOp) else ()
     own_signals = signals.pop(0) if signals else ()
@@ -131,7 +132,7 @@ def _with_tokens(
 
 
 def _turns(queues: Sequence[Queue]) -> list[list[Queue]]:
-    """Return the tokens of each instruction, if each takes the next one of every queue."""
+    """Group tokens by instruction, where each instruction takes the next one of every queue."""
     turns: list[list[Queue]] = []
     taken: Counter[Queue] = Counter()
     for queue in queues:

@@ -1,4 +1,4 @@
-"""Cut layers into tiles, and write them as operations of a program without tokens."""
+"""Split layers into tiles, written as operations of a program without tokens."""
 
 from __future__ import annotations
 
@@ -55,18 +55,18 @@ from .lowering.tiling import choose_tile
 
 @dataclass(frozen=True)
 class VTALowerLayersPass(ModulePass):
-    """Turns each `vta.graph` into a `vta.program` of the same name, without tokens.
+    """Turns each `vta.graph` into a `vta.program` with the same name and without tokens.
 
-    Its buffers are `input0`, ... and `output0`, ... for what the graph takes and returns, and
-    `layer0`, ... for what only its layers read. A layer is cut into tiles that fit the scratchpads;
-    the tile is the cheapest by a model of transfers, products and instructions. Weights and biases
-    are packed into the order of DRAM, with zeros for missing channels; a bias includes what rounds
-    the sum. Elementwise layers run on sums before they are stored, and operands of concatenations
-    are stored in their result. Windows of pools are operations of the ALU on pieces of the image.
+    Its buffers are `input0`, ... and `output0`, ... for the graph's inputs and outputs, and
+    `layer0`, ... for intermediate values. A layer is split into tiles that fit the scratchpads; a
+    model of transfers, products and instructions selects the cheapest tile. Weights and biases are
+    packed into DRAM order, with zeros for missing channels; a bias includes the rounding constant.
+    Elementwise layers run on sums before they are stored. Operands of concatenations are stored
+    directly in their result. Pooling windows are ALU operations on pieces of the image.
 
-    With 2 `threads` each scratchpad holds two tiles, so that one is transferred while another is
-    computed. `write_to_read` is the least number of micro-ops from one that writes a sum to one
-    that reads it.
+    With 2 `threads`, each scratchpad holds two tiles, so that one is transferred while the other is
+    computed. `write_to_read` is the minimum distance, in micro-ops, from a write of a sum to a read
+    of it.
     """
 
     name: ClassVar[str] = "vta-lower-layers"
@@ -75,7 +75,7 @@ class VTALowerLayersPass(ModulePass):
 
     def __post_init__(self) -> None:
         if self.threads not in (1, 2):
-            raise CloptError(f"vta-lower-layers has 1 or 2 threads, not {self.threads}.")
+            raise CloptError(f"vta-lower-layers: threads must be 1 or 2, not {self.threads}.")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         for graph in list(op.ops):
@@ -87,7 +87,7 @@ class VTALowerLayersPass(ModulePass):
 
 
 class _GraphLowering:
-    """The program of one graph while it grows."""
+    """Builds the program of one graph."""
 
     def __init__(self, graph: GraphOp, weights: Weights, threads: int, distance: int) -> None:
         self.graph, self.weights, self.threads, self.distance = graph, weights, threads, distance
@@ -151,7 +151,7 @@ class _GraphLowering:
         write_elementwise(self.emitter, source, steps, result, self.places, tiles, self.threads)
 
     def _write_concat(self, layer: ConcatOp) -> None:
-        """Copy the operands that do not lie in the result already."""
+        """Copy the operands that are not stored in the result."""
         result = self.places[layer.result]
         whole = tiles_of_image(layer.result, self.config)
         for value, first in parts_of(layer, self.config):
@@ -174,7 +174,7 @@ class _GraphLowering:
     def _too_large(self, layer: LayerOp, error: ValueError) -> CloptError:
         return CloptError(
             f"{layer.name} of {layer.result.type} does not fit the scratchpads of "
-            f"{self.config.name}, since {error}; take a configuration with larger ones."
+            f"{self.config.name}, since {error}; use a configuration with larger scratchpads."
         )
 
     def _write_product(self, task: VTATask, layer: ConvolutionOp | DenseOp) -> None:
@@ -206,7 +206,7 @@ class _GraphLowering:
         return array
 
     def _weight(self, layer: ConvolutionOp | DenseOp) -> Array:
-        """Return the packed weight."""
+        """Return the packed weight of a layer."""
         array = self._array(layer.weight)
         if isinstance(layer, DenseOp):
             return pack_weight(array.reshape(*array.shape[:2], -1, 1), self.config)
@@ -219,7 +219,7 @@ class _GraphLowering:
         return pack_weight(merge_groups(array, groups, merged), self.config)
 
     def _bias(self, layer: ConvolutionOp | DenseOp, channels: int) -> list[AddBias]:
-        """Return the bias with what rounds the sum; nothing if an immediate can do that."""
+        """Return the bias with the rounding constant, or nothing if an immediate can round."""
         rounding = 1 << layer.shift - 1 if layer.shift else 0
         if layer.bias is None and rounding < 1 << 15:
             return []

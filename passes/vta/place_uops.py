@@ -1,9 +1,9 @@
 """Decides where micro-ops are in their scratchpad, and loads them.
 
-Equal lists of micro-ops share a place. If all lists of a program fit, one load at its start brings
-them. Otherwise the scratchpad is a ring: a list that is not there is loaded just before it is used,
-over the lists that were placed longest ago. Loads of micro-ops and the operations that run them
-belong to one stage, so they need no tokens.
+Equal lists of micro-ops share an address. If all lists of a program fit, a single load at its start
+loads them. Otherwise the scratchpad is a ring: a missing list is loaded just before its use and
+overwrites the oldest lists. Loads of micro-ops run in the same stage as the operations that use
+them, so they need no tokens.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from ...errors import CloptError
 
 @dataclass(frozen=True)
 class VTAPlaceUopsPass(ModulePass):
-    """Load the micro-ops of `vta.gemm` and `vta.alu`, and say where each finds its own."""
+    """Load the micro-ops of `vta.gemm` and `vta.alu`, and set the address of each list."""
 
     name = "vta-place-uops"
 
@@ -32,15 +32,15 @@ class VTAPlaceUopsPass(ModulePass):
 
 
 def place_uops(program: ProgramOp) -> None:
-    """Place the micro-ops of a program; one with all of them placed stays as it is."""
+    """Place the micro-ops of a program, unless all of them are placed already."""
     users = [op for op in program.steps if isinstance(op, UopsOp)]
     unplaced = [op for op in users if op.base is None]
     if not unplaced:
         return
     if len(unplaced) < len(users) or any(isinstance(op, LoadUopsOp) for op in program.steps):
         raise CloptError(
-            f"The program @{program.sym_name.data} places some of its micro-ops and not others: "
-            "leave out every vta.load_uops and `at`, or none that an operation needs."
+            f"The program @{program.sym_name.data} places only some of its micro-ops: "
+            "remove every vta.load_uops and `at`, or add the missing ones."
         )
     depth = program.config.depth(Memory.UOP)
     lists = dict.fromkeys(op.uops for op in users)
@@ -73,14 +73,14 @@ def _place_in_a_ring(users: list[UopsOp], depth: int) -> None:
 
 @dataclass
 class _Ring:
-    """The lists in the scratchpad, those that were placed longest ago first."""
+    """The lists in the scratchpad, oldest first."""
 
     depth: int
     bases: dict[tuple[Uop, ...], int] = field(default_factory=dict[tuple[Uop, ...], int])
     _next: int = 0
 
     def place(self, uops: tuple[Uop, ...]) -> int:
-        """Return the place of a list that is not there yet."""
+        """Return the address of a list that is not in the scratchpad yet."""
         base = self._next if self._next + len(uops) <= self.depth else 0
         end = base + len(uops)
         self.bases = {

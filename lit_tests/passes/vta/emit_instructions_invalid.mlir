@@ -1,6 +1,6 @@
 // RUN: clopt %s --split-input-file --verify-diagnostics -p vta-emit-instructions
 
-// expected-error @unknown {{In the program @p, vta.gemm does not say where its micro-ops are: run vta-place-uops before}}
+// expected-error @unknown {{In the program @p, vta.gemm has no address of its micro-ops: run vta-place-uops before}}
 
 vta.program @p #vta.config<1x16_i8w8a32_15_15_18_17> {
   vta.gemm reset uops [(0, 0, 0)]

@@ -1,1 +1,1 @@
-"""How layers become operations on tiles: tiling, folding into micro-ops, packing of constants."""
+"""Lowering layers to operations on tiles: tiling, micro-op folding, packing of constants."""

@@ -1,4 +1,4 @@
-"""Layers of the ALU on windows of each channel, a piece of the image at a time."""
+"""ALU layers that work on windows of each channel, one piece of the image at a time."""
 
 from __future__ import annotations
 
@@ -31,10 +31,10 @@ ChannelwiseOp: TypeAlias = PoolOp | UpsampleOp
 
 @dataclass(frozen=True)
 class Run:
-    """Results of a piece that are computed alike, in one dimension.
+    """Results of a piece, in one dimension, that are computed in the same way.
 
-    `axes` are loops: extent, and the steps of the result and of the input, which begin at `start`
-    and `source`.
+    Each of `axes` is a loop: its extent, and its steps in the result and in the input. The loops
+    begin at `start` and `source`.
     """
 
     start: int
@@ -44,7 +44,7 @@ class Run:
 
 @dataclass(frozen=True)
 class _Windows:
-    """Windows in one dimension; the last fields as `taps_within` takes them."""
+    """Windows in one dimension. The last fields are arguments of `taps_within`."""
 
     result: int
     size: int
@@ -53,16 +53,16 @@ class _Windows:
     dilation: int
     before: int
     unit: int = 1
-    """Pieces of a result have a multiple of it."""
+    """Pieces of a result contain a multiple of this many elements."""
 
     def reads(self, begin: int, end: int) -> tuple[int, int]:
-        """Return the first element of the input that a piece reads, and how many from there."""
+        """Return the first input element that a piece reads, and the number of elements."""
         first = begin * self.stride - self.before
         last = (end - 1) * self.stride - self.before + extent(self.kernel, self.dilation)
         return max(0, first), min(self.size, last) - max(0, first)
 
     def runs(self, begin: int, end: int) -> Iterator[Run]:
-        """Return the runs of a piece: at the borders windows have fewer elements."""
+        """Yield the runs of a piece. Windows at the borders have fewer elements."""
         origin, _ = self.reads(begin, end)
         for taps, group in groupby(range(begin, end), self._taps):
             members = list(group)
@@ -76,17 +76,17 @@ class _Windows:
 
 @dataclass(frozen=True)
 class _Repeats:
-    """Elements in one dimension, each `unit` times."""
+    """The elements of one dimension, each repeated `unit` times."""
 
     result: int
     unit: int
 
     def reads(self, begin: int, end: int) -> tuple[int, int]:
-        """Return the first element of the input that a piece reads, and how many from there."""
+        """Return the first input element that a piece reads, and the number of elements."""
         return begin // self.unit, (end - begin) // self.unit
 
     def runs(self, begin: int, end: int) -> Iterator[Run]:
-        """One run: all elements of the input, each `unit` times."""
+        """Yield the only run: all input elements, each repeated `unit` times."""
         yield Run(0, 0, ((self.unit, 1, 0), ((end - begin) // self.unit, self.unit, 1)))
 
 
@@ -94,7 +94,7 @@ _Axis: TypeAlias = _Windows | _Repeats
 
 
 def _axes(layer: ChannelwiseOp) -> list[_Axis]:
-    """How the rows and the columns of a layer come from its input."""
+    """Return how the rows and columns of a layer depend on its input."""
     x, y = shape_of(layer.x)[2:], shape_of(layer.result)[2:]
     if isinstance(layer, UpsampleOp):
         return [_Repeats(*pair) for pair in zip(y, layer.factors, strict=True)]
@@ -105,7 +105,7 @@ def _axes(layer: ChannelwiseOp) -> list[_Axis]:
 
 
 def _parts(axis: _Axis) -> list[int]:
-    """Return the lengths of the largest piece when a result is cut into 1, 2, ... pieces."""
+    """Return the size of the largest piece for each number of pieces, without repetition."""
     count = axis.result // axis.unit
     return [axis.unit * part for part in dict.fromkeys(-(-count // n) for n in range(1, count + 1))]
 
@@ -115,7 +115,7 @@ def _cut(size: int, most: int) -> list[tuple[int, int]]:
 
 
 def _lengths(axis: _Axis) -> list[tuple[int, int]]:
-    """Lengths of pieces, longest first, each with the most elements of the input that it reads."""
+    """Return the piece sizes, largest first, each with the most input elements that it reads."""
     return [
         (part, max(axis.reads(*piece)[1] for piece in _cut(axis.result, part)))
         for part in _parts(axis)
@@ -124,7 +124,7 @@ def _lengths(axis: _Axis) -> list[tuple[int, int]]:
 
 @dataclass(frozen=True)
 class _ChannelTile:
-    """The largest piece of a result."""
+    """The size of the largest piece of a result."""
 
     channels: int
     rows: int
@@ -136,9 +136,9 @@ class _ChannelTile:
 
 
 def _tile(axes: Sequence[_Axis], channels: int, room: int, tensors: int) -> _ChannelTile | None:
-    """Return the largest piece whose input and `tensors` results fit in `room`, whole rows first.
+    """Return the largest piece that fits in `room`, whole rows first, or None.
 
-    None if not even the smallest has room.
+    `room` must hold its input and `tensors` copies of its result.
     """
     rows, columns = map(_lengths, axes)
     for (width, in_width), (height, in_height) in product(columns, rows):
@@ -149,12 +149,12 @@ def _tile(axes: Sequence[_Axis], channels: int, room: int, tensors: int) -> _Cha
 
 
 def channelwise_fits(layer: ChannelwiseOp, config: Config, threads: int) -> bool:
-    """Whether the accumulator holds `threads` pieces of a layer, and of what is added to each."""
+    """Return whether the accumulator holds `threads` pieces of a layer and of an added tensor."""
     return _tile(_axes(layer), 1, config.depth(Memory.ACC) // threads, 2) is not None
 
 
 class ChannelwiseLayer:
-    """Writes one layer, with the steps behind it."""
+    """Emits one layer, with the steps after it."""
 
     def __init__(
         self,
@@ -176,12 +176,12 @@ class ChannelwiseLayer:
         self.channels = blocks(channels, emitter.config.block_in)
         tile = _tile(self.axes, self.channels, self.room, self.tensors)
         if tile is None:
-            raise ValueError("one piece of one block does not fit")
+            raise ValueError("the smallest piece does not fit")
         self.tile = tile
         self.sizes = shape_of(layer.x)[2:], shape_of(layer.result)[2:]
 
     def write(self) -> None:
-        """Write all pieces."""
+        """Emit all pieces."""
         planes = _cut(self.images * self.channels, self.tile.channels)
         rows, columns = (
             _cut(axis.result, part)
@@ -220,7 +220,7 @@ class ChannelwiseLayer:
         sizes: tuple[int, ...],
         piece: tuple[tuple[int, int], tuple[int, int]],
     ) -> None:
-        """Take each element of each window into its result."""
+        """Accumulate each element of each window into its result."""
         kind = AluKind.MAX if self.is_max else AluKind.ADD
         runs = (list(axis.runs(*each)) for axis, each in zip(self.axes, piece, strict=True))
         for y, x in product(*runs):
@@ -237,7 +237,7 @@ class ChannelwiseLayer:
 def _box(
     plane: tuple[int, int], starts: Sequence[int], sizes: Sequence[int], image: Sequence[int]
 ) -> ActivationBox:
-    """Return a piece of some channels of activations with the rows and columns of `image`."""
+    """Return a piece of some channels of activations, in images of size `image`."""
     (first, last), (rows, columns) = plane, sizes
     offset = (first * image[0] + starts[0]) * image[1] + starts[1]
     return ActivationBox(

@@ -1,4 +1,4 @@
-"""Elementwise layers that follow no product: activations of any shape, a run of tiles at a time."""
+"""Elementwise layers without a product before them, computed a run of tiles at a time."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def write_elementwise(
     tiles: int,
     threads: int,
 ) -> None:
-    """Load `source` into the accumulator, and store what the steps make of it."""
+    """Load `source` into the accumulator, apply `steps`, and store the result."""
     operands = 1 + any(isinstance(step, AddTensor) for step in steps)
     room = emitter.config.depth(Memory.ACC) // threads
     size = min(room // operands, -(-tiles // threads))

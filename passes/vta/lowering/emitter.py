@@ -1,4 +1,4 @@
-"""Writes the operations of a program: loads, products, steps of the ALU, stores."""
+"""Emits the operations of a program: loads, products, ALU steps, stores."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from .windows import Span
 
 
 class Ring:
-    """Slots of a scratchpad, which are filled in turn, and what each holds."""
+    """Slots of a scratchpad that are filled in turn, and the contents of each."""
 
     def __init__(self, start: int, size: int, count: int) -> None:
         self.start, self.size = start, size
@@ -34,7 +34,7 @@ class Ring:
         self.next = 0
 
     def place(self, key: object) -> tuple[int, bool]:
-        """Return the first element of the slot for `key`, and whether it has to be filled."""
+        """Return the address of the slot for `key`, and whether it must be filled."""
         if key in self.keys:
             return self.start + self.keys.index(key) * self.size, False
         slot = self.next
@@ -45,13 +45,13 @@ class Ring:
 
 @dataclass(frozen=True)
 class TensorAddress:
-    """Where a tensor begins: an element of a buffer or constant."""
+    """The start of a tensor: an element of a buffer or constant."""
 
     buffer: SSAValue
     offset: int = 0
 
     def shifted(self, elements: int) -> TensorAddress:
-        """Return the place so many elements further."""
+        """Return the address `elements` elements further."""
         return TensorAddress(self.buffer, self.offset + elements)
 
 
@@ -59,8 +59,8 @@ class TensorAddress:
 class ActivationBox:
     """A piece of activations: channels of rows of elements.
 
-    In DRAM channels are `channel` and rows `row` elements apart, from `offset` on; in the
-    scratchpad they are `pad_channel` apart, and rows have no gaps.
+    In DRAM, from `offset` on, channels are `channel` elements apart and rows `row` elements apart.
+    In the scratchpad channels are `pad_channel` elements apart, and rows have no gaps.
     """
 
     offset: int
@@ -74,11 +74,11 @@ class ActivationBox:
 
     @property
     def is_plain(self) -> bool:
-        """Whether rows follow one another without gaps."""
+        """Whether rows follow each other without gaps."""
         return self.pads == (0, 0, 0, 0) and (self.row == self.columns or self.rows == 1)
 
     def transfers(self) -> list[tuple[int, int, tuple[int, int], int]]:
-        """Instructions for it: where in the scratchpad, offset, rows and elements, stride."""
+        """Return its transfers: scratchpad offset, DRAM offset, (rows, elements), stride."""
         size = self.rows * self.columns
         if self.is_plain and (self.pad_channel == size or self.channels == 1):
             return [(0, self.offset, (self.channels, size), self.channel)]
@@ -95,7 +95,7 @@ class ActivationBox:
 
 @dataclass(frozen=True)
 class Results:
-    """Tiles of a result in the accumulator: channels of rows of elements, from `base` on."""
+    """Tiles of a result in the accumulator, from `base` on: channels of rows of elements."""
 
     base: int
     channels: int
@@ -105,7 +105,10 @@ class Results:
     row: int
 
     def axes(self, *, src: bool = False, vector: bool = False) -> list[Loop]:
-        """Return the loops over them; `src` moves the second index too, `vector` by channels."""
+        """Return the loops over the tiles.
+
+        `src` also advances the second index; `vector` advances it by channel.
+        """
         return [
             Loop(self.channels, self.channel, self.channel * src + vector, 0),
             Loop(self.rows, self.row, self.row * src, 0),
@@ -123,11 +126,11 @@ class Emitter:
 
     @property
     def room(self) -> int:
-        """The micro-ops of the largest instruction: two of them have to fit."""
+        """The micro-op limit of an instruction, such that two instructions fit."""
         return max(1, self.config.depth(Memory.UOP) // 2)
 
     def load(self, space: Scratchpad, base: int, at: TensorAddress, box: ActivationBox) -> None:
-        """Load a box into inputs, weights or sums."""
+        """Load a box into the inputs, weights or sums."""
         for first, offset, sizes, stride in box.transfers():
             self.ops.append(
                 LoadOp(
@@ -157,7 +160,7 @@ class Emitter:
             )
 
     def store(self, base: int, at: TensorAddress, box: ActivationBox) -> None:
-        """Store results."""
+        """Store a box of results."""
         for first, offset, sizes, stride in box.transfers():
             self.ops.append(
                 StoreOp(
@@ -178,7 +181,7 @@ class Emitter:
         *,
         reset: bool = False,
     ) -> None:
-        """Products of a nest, or zeros in its sums."""
+        """Emit the products of a nest, or with `reset` zeros in its sums."""
         for uops, loops in self._fold(base, axes, taps):
             self.ops.append(GemmOp(reset, uops, loops))
 
@@ -188,7 +191,7 @@ class Emitter:
         return fold(base, tuple(axes), tuple(taps), distance=self.distance, room=self.room)
 
     def alu(self, kind: AluKind, immediate: int | None, base: Uop, axes: Sequence[Loop]) -> None:
-        """One operation on every element of a nest."""
+        """Emit one ALU operation on every element of a nest."""
         for uops, loops in self._fold(base, axes):
             self.ops.append(AluOp(kind, immediate, uops, loops))
 
@@ -201,7 +204,10 @@ class Emitter:
         places: Mapping[SSAValue, TensorAddress],
         box: ActivationBox,
     ) -> None:
-        """Return the steps behind a sum. `biases` are in the accumulator; tensors go to `other`."""
+        """Emit the steps after a sum.
+
+        `biases` are their addresses in the accumulator; tensors are loaded to `other`.
+        """
         for step in steps:
             match step:
                 case Immediate(kind, value):
@@ -220,7 +226,7 @@ class Emitter:
 
 
 def _stride(sizes: tuple[int, int], stride: int) -> int:
-    """Return the stride, which means nothing in a single row."""
+    """Return the stride; it is irrelevant for a single row."""
     return sizes[1] if sizes[0] == 1 else stride
 
 
@@ -228,7 +234,7 @@ def input_box(
     offset: int, channels: int, channel: int, pad_channel: int, rows: Span, columns: Span,
     size: tuple[int, int],
 ) -> ActivationBox:  # fmt: skip
-    """Return the box of inputs that spans of rows and columns name, in an image of `size`."""
+    """Return the box of inputs in spans of rows and columns, in an image of `size`."""
     top, inside, bottom = rows.clipped(size[0])
     left, width, right = columns.clipped(size[1])
     first = max(rows.first, 0) if rows.step == 1 else rows.first

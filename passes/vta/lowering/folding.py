@@ -1,4 +1,4 @@
-"""Loop nests on tiles as micro-ops in up to two hardware loops."""
+"""Fold loop nests on tiles into micro-ops in up to two hardware loops."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from ....dialects.vta import Loop, Uop, UopsAttr
 
 
 class UopKernel(NamedTuple):
-    """Micro-ops, and the loops around them, outermost first."""
+    """Micro-ops and the loops around them, outermost first."""
 
     uops: UopsAttr
     loops: tuple[Loop, ...]
 
 
 Tap: TypeAlias = tuple[int, int]
-"""What one element of a window adds to the indices of inputs and weights."""
+"""Offsets that an element of a window adds to the indices of inputs and weights."""
 
 MAX_EXTENT = (1 << 14) - 1
 
@@ -37,9 +37,9 @@ def fold(
 ) -> tuple[UopKernel, ...]:
     """Return the fewest micro-ops for a nest of `axes` and taps, in one instruction if possible.
 
-    A micro-op reads no sum that one of the `distance - 1` before it wrote; the order of sums is
-    free. An instruction has up to `room` micro-ops. Where both cannot be had, an axis becomes
-    instructions of its own. The tiles of a layer ask for few nests, often.
+    A micro-op must not read a sum that one of the `distance - 1` before it wrote; sums may be
+    computed in any order. An instruction has up to `room` micro-ops. If both cannot be met, an axis
+    is split into separate instructions. Layers use the same few nests often, so results are cached.
     """
     axes = _joined(axes)
     for loops, outside, inside in _choices(axes, len(taps), room):
@@ -49,7 +49,7 @@ def fold(
     if len(taps) > 1:
         parts = [fold(base, axes, (tap,), distance=distance, room=room) for tap in taps]
     else:
-        # First an axis of summation, which stands in the way of the distance.
+        # Prefer an axis of summation, since it makes the distance hard to keep.
         peeled = min(axes, key=lambda axis: (axis.dst != 0, axis.extent))
         rest = tuple(axis for axis in axes if axis is not peeled)
         parts = [
@@ -64,7 +64,7 @@ def _moved(base: Uop, axis: Loop, turn: int) -> Uop:
 
 
 def _joined(axes: Sequence[Loop]) -> tuple[Loop, ...]:
-    """Axes without those of one turn; two that run through one sequence of indices are one."""
+    """Return the axes without trivial ones, merging two that form one sequence of indices."""
     joined: list[Loop] = []
     for axis in axes:
         if axis.extent == 1:
@@ -82,7 +82,10 @@ def _joined(axes: Sequence[Loop]) -> tuple[Loop, ...]:
 def _choices(
     axes: tuple[Loop, ...], taps: int, room: int
 ) -> list[tuple[tuple[Loop, ...], list[Loop], list[Loop]]]:
-    """Every choice of loops, fewest micro-ops first, with the other axes: those of sums, others."""
+    """Return the choices of hardware loops, fewest micro-ops first.
+
+    Each comes with the remaining axes: first the axes of summation, then the others.
+    """
     total = taps * prod(axis.extent for axis in axes)
     choices: list[tuple[int, tuple[Loop, ...], list[Loop], list[Loop]]] = []
     for count in range(min(2, len(axes)), -1, -1):
@@ -112,7 +115,7 @@ def _uops(
 
 
 def _moved_by(axes: Sequence[Loop], turns: Sequence[int]) -> tuple[int, int, int]:
-    """Return what a turn of each axis adds to the indices."""
+    """Return the index offsets for an iteration of each axis."""
     pairs = list(zip(axes, turns, strict=True))
     return (
         sum(axis.dst * turn for axis, turn in pairs),

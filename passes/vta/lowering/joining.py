@@ -1,4 +1,4 @@
-"""Where the operands of concatenations lie: in their result, if they are computed there."""
+"""Placement of concatenated operands: in the result, if they are computed by a task."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ def parts_of(op: ConcatOp, config: Config) -> list[tuple[SSAValue, int]]:
 
 
 def images_of(value: SSAValue, config: Config) -> int:
-    """Return the images of activations, in tiles."""
+    """Return the number of images of activations, in tiles."""
     return blocks(shape_of(value)[0], config.batch)
 
 
 def tiles_of_image(value: SSAValue, config: Config) -> int:
-    """Return the tiles of an image of activations."""
+    """Return the number of tiles per image of activations."""
     return activation_tiles(shape_of(value), config) // images_of(value, config)
 
 
 def homes_of(
     tasks: Sequence[VTATask], kept: Set[SSAValue], config: Config
 ) -> dict[SSAValue, tuple[SSAValue, int]]:
-    """Results of tasks that lie in a concatenation that reads them, with their first tile there.
+    """Map task results that lie in a concatenation to it and their first tile there.
 
-    Outer concatenations come first. `kept` have a place of their own. In a result of several images
-    the channels of an operand do not lie side by side, so that it is copied.
+    Outer concatenations come first. `kept` values have separate buffers. If a result has several
+    images, an operand's channels are not contiguous in it, so the operand is copied.
     """
     free = {task.result for task in tasks} - kept
     homes: dict[SSAValue, tuple[SSAValue, int]] = {}

@@ -1,4 +1,4 @@
-"""Weights and biases in the order and tiles of the accelerator's DRAM."""
+"""Pack weights, biases and activations into tiles in the accelerator's DRAM order."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ....weights import Array
 
 
 def blocks(channels: int, block: int) -> int:
-    """Return the tiles that so many channels take."""
+    """Return the number of tiles that hold `channels` channels."""
     return -(-channels // block)
 
 
 def block_groups(groups: int, inputs: int, outputs: int, block: int) -> int:
-    """Return the most groups, of whole blocks each, that hold `groups` groups of channels.
+    """Return the largest number of groups of whole blocks that cover `groups` channel groups.
 
-    Several groups within one block become one with zeros in its weights.
+    Several groups within one block are merged, with zeros in the weights.
     """
     for count in range(groups, 1, -1):
         if groups % count == 0 and not (inputs // count % block or outputs // count % block):
@@ -39,7 +39,7 @@ def merge_groups(weight: Array, groups: int, merged: int) -> Array:
 
 
 def pack_weight(weight: Array, config: Config) -> Array:
-    """int8 O x I x kh x kw as tiles [O/o, I/i, kh, kw, o, i], zeros for missing channels."""
+    """Pack int8 O x I x kh x kw as tiles [O/o, I/i, kh, kw, o, i], zeros for missing channels."""
     outputs, inputs, *window = weight.shape
     o, i = config.block_out, config.block_in
     rows, columns = blocks(outputs, o), blocks(inputs, i)
@@ -50,9 +50,9 @@ def pack_weight(weight: Array, config: Config) -> Array:
 
 
 def pack_bias(bias: Array, rounding: int, config: Config) -> Array:
-    """int32 values of channels, plus `rounding`, as tiles [O/o, batch, o]; the batch repeats them.
+    """Pack int32 channel values, plus `rounding`, as tiles [O/o, batch, o], repeated in the batch.
 
-    Sums wrap at 32 bits, as those of the accelerator do.
+    Sums wrap at 32 bits, as on the accelerator.
     """
     count = blocks(bias.size, config.block_out)
     padded = np.zeros(count * config.block_out, np.int32)
@@ -63,7 +63,7 @@ def pack_bias(bias: Array, rounding: int, config: Config) -> Array:
 
 
 def pack_activations(x: Array, config: Config) -> Array:
-    """int8 N x C x H x W, or N x C, as tiles [N/n, C/c, H, W, n, c], zeros where one is missing."""
+    """Pack int8 N x C x H x W, or N x C, as tiles [N/n, C/c, H, W, n, c], padded with zeros."""
     x = x.reshape(*x.shape, *[1] * (4 - x.ndim))
     n, c = blocks(x.shape[0], config.batch), blocks(x.shape[1], config.block_in)
     padded = np.zeros((n * config.batch, c * config.block_in, *x.shape[2:]), np.int8)
@@ -75,7 +75,7 @@ def pack_activations(x: Array, config: Config) -> Array:
 
 
 def unpack_activations(tiles: Array, shape: tuple[int, ...], config: Config) -> Array:
-    """Return the inverse of `pack_activations`, for a result of `shape`."""
+    """Invert `pack_activations` for a result of `shape`."""
     images, channels, *space = (*shape, *[1] * (4 - len(shape)))
     n, c = blocks(images, config.batch), blocks(channels, config.block_out)
     split = tiles.reshape(n, c, *space, config.batch, config.block_out)
@@ -86,7 +86,7 @@ def unpack_activations(tiles: Array, shape: tuple[int, ...], config: Config) -> 
 
 
 def activation_tiles(shape: tuple[int, ...], config: Config) -> int:
-    """Return the tiles that activations of a shape take in DRAM."""
+    """Return the number of tiles of activations in DRAM."""
     images, channels, *space = shape
     count = blocks(images, config.batch) * blocks(channels, config.block_in)
     for size in space:

@@ -1,4 +1,4 @@
-"""Layers of products as problems of tiling, and which layers the scratchpads hold."""
+"""Layers with products as tiling problems, and a check of which layers fit the scratchpads."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from .tiling import TilingProblem, fits
 from .windows import AxisWindow
 
 _MOST_OPERANDS = 2
-"""Tensors of an elementwise layer that lie in the accumulator at once."""
+"""Tensors of an elementwise layer in the accumulator at once."""
 
 
 def merged_groups(layer: ConvolutionOp | DenseOp, config: Config) -> int:
-    """Return the groups of a layer that are whole blocks."""
+    """Return the number of groups of a layer after merging to whole blocks."""
     if isinstance(layer, DenseOp):
         return 1
     channels = shape_of(layer.x)[1], shape_of(layer.result)[1]
@@ -71,9 +71,9 @@ def _problem(
 
 
 def why_not(layer: LayerOp, config: Config, threads: int = 2) -> str:
-    """Return a sentence if a core cannot tile a layer, or an empty text if it can.
+    """Return why a core cannot tile a layer, or "".
 
-    A tile needs room for one sum and all that may follow it.
+    The smallest tile needs room for one sum and the operands of its steps.
     """
     if isinstance(layer, ConvolutionOp | DenseOp):
         has_room = fits(_problem(layer, config, 0, 1, 1), config, threads)
@@ -85,4 +85,4 @@ def why_not(layer: LayerOp, config: Config, threads: int = 2) -> str:
         return sentence
     if has_room:
         return ""
-    return f"not one tile of it fits {threads} times the scratchpads of VTA {config.name}"
+    return f"{threads} of its smallest tiles do not fit the scratchpads of VTA {config.name}"

@@ -1,4 +1,4 @@
-"""Products: convolutions, transposed ones and dense layers, tile by tile."""
+"""Layers with products: convolutions, transposed convolutions and dense layers, by tiles."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from .tiling import ProductTile, Slots, TilingProblem
 
 @dataclass(frozen=True)
 class Piece:
-    """A tile of a result: where it starts, and its sizes."""
+    """A tile of a result: its start and its size."""
 
     image: int
     group: int
@@ -30,12 +30,12 @@ class Piece:
 
     @property
     def channels(self) -> int:
-        """The blocks of its result."""
+        """The number of channel blocks in the result."""
         return self.groups * self.outers
 
 
 class ProductLayer:
-    """Writes one layer. `places` has the DRAM of activations and biases."""
+    """Emits one layer. `places` holds the DRAM addresses of activations and biases."""
 
     def __init__(
         self,
@@ -58,7 +58,7 @@ class ProductLayer:
         self.pad_channel = slots.inp // (self.tile.groups * self.tile.inner)
 
     def write(self) -> None:
-        """Write all tiles."""
+        """Emit all tiles."""
         for number, piece in enumerate(self._pieces()):
             self._write(number, piece)
 
@@ -119,7 +119,7 @@ class ProductLayer:
         )
 
     def _load_inputs(self, piece: Piece, inner: int, inners: int) -> int:
-        """Load what a piece reads of some input blocks, unless it is there; return where."""
+        """Load a piece's inputs from some blocks, unless loaded already. Return their address."""
         problem = self.problem
         key = (piece.image, piece.group, inner, piece.row, piece.column)
         base, missing = self.inputs.place(key)
@@ -188,5 +188,5 @@ class ProductLayer:
 
 
 def _cut(size: int, most: int) -> list[tuple[int, int]]:
-    """Pieces of `size`: the start and length of each."""
+    """Return the start and length of each piece of `size`."""
     return [(start, min(most, size - start)) for start in range(0, size, most)]

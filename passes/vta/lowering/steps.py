@@ -1,4 +1,4 @@
-"""What follows the sum of a layer, as steps of the ALU."""
+"""ALU steps on the sum of a layer."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ MAX_SHR = 15
 
 @dataclass(frozen=True)
 class Immediate:
-    """Every element with a constant."""
+    """An ALU operation on every element, with a constant."""
 
     kind: AluKind
     value: int
@@ -31,14 +31,14 @@ class Immediate:
 
 @dataclass(frozen=True)
 class AddBias:
-    """Every element plus the value of its channel, which `bias` holds in tiles."""
+    """The addition of a bias, stored in tiles, to every element of its channel."""
 
     bias: SSAValue
 
 
 @dataclass(frozen=True)
 class AddTensor:
-    """Every element plus that of other activations, shifted to the left."""
+    """The addition of another tensor, shifted left, to every element."""
 
     tensor: SSAValue
     left_shift: int
@@ -47,11 +47,14 @@ class AddTensor:
 Step: TypeAlias = Immediate | AddBias | AddTensor
 
 COPY: tuple[Step, ...] = (Immediate(AluKind.MAX, LOW),)
-"""An operation that changes no int8: only results of operations are stored."""
+"""An operation that leaves int8 values unchanged: only results of operations can be stored."""
 
 
 def requantize(layer: LayerOp, *, rounds: bool = True) -> list[Step]:
-    """Round, shift and clip the sum of a layer; without `rounds` its bias has done the first."""
+    """Return the steps that round, shift and clip a sum.
+
+    Without `rounds`, the bias already includes the rounding constant.
+    """
     shift = layer.shift
     steps: list[Step] = []
     if rounds and shift > MAX_SHR:
@@ -64,7 +67,7 @@ def requantize(layer: LayerOp, *, rounds: bool = True) -> list[Step]:
 
 
 def behind_window(layer: PoolOp | UpsampleOp) -> list[Step]:
-    """Return the steps behind the sums or elements of windows."""
+    """Return the steps after the sums or elements of windows."""
     if isinstance(layer, SumPoolOp):
         return scaled(layer)
     is_plain = (layer.shift, layer.low, layer.high) == (0, LOW, HIGH)
@@ -72,18 +75,18 @@ def behind_window(layer: PoolOp | UpsampleOp) -> list[Step]:
 
 
 def shift_right(amount: int) -> list[Step]:
-    """Shift to the right, by up to 15 at a time."""
+    """Return steps that shift right, by up to 15 each."""
     parts = [MAX_SHR] * (amount // MAX_SHR) + [amount % MAX_SHR]
     return [Immediate(AluKind.SHR, part) for part in parts if part]
 
 
 def shift_left(amount: int) -> list[Step]:
-    """Shift to the left, by up to 16."""
+    """Return a step that shifts left by up to 16."""
     return [Immediate(AluKind.SHR, -amount)] if amount else []
 
 
 def steps_behind(layer: LayerOp, operand: int) -> list[Step]:
-    """Return the steps of an elementwise layer whose `operand` the accumulator holds."""
+    """Return the steps of an elementwise layer whose `operand` is in the accumulator."""
     if isinstance(layer, AddOp):
         other = layer.operands[1 - operand]
         shifts = layer.left_shifts
@@ -94,7 +97,7 @@ def steps_behind(layer: LayerOp, operand: int) -> list[Step]:
 
 
 def scaled(layer: ScaleOp | SumPoolOp) -> list[Step]:
-    """Return the steps that multiply, add, and requantize."""
+    """Return the steps that multiply, add and requantize."""
     steps: list[Step] = []
     if layer.multiplier != 1:
         steps.append(Immediate(AluKind.MUL, layer.multiplier))

@@ -1,4 +1,4 @@
-"""Which layers become one task: a product, pool or tensor, and elementwise layers behind it."""
+"""Group layers into tasks: a product, pool or tensor, and elementwise layers after it."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from .steps import Step, steps_behind
 
 @dataclass
 class VTATask:
-    """`root` fills the accumulator, or the task reads `source`. `steps` lead to `result`."""
+    """Layers computed together: `root`, or a read of `source`, then `steps` up to `result`."""
 
     root: LayerOp | None
     source: SSAValue | None
@@ -21,10 +21,10 @@ class VTATask:
 
 
 def tasks_of(graph: GraphOp) -> list[VTATask]:
-    """Return the tasks of a graph in an order in which they can run.
+    """Return the tasks of a graph in an executable order.
 
-    An elementwise layer joins the task of an operand that nothing else reads; of two operands that
-    which is computed last. A concatenation only moves tiles, so none joins it.
+    An elementwise layer joins the task of an operand that only it reads. If both operands qualify,
+    it joins the one computed last. A concatenation only moves tiles, so no layer joins it.
     """
     tasks: dict[SSAValue, VTATask] = {}
     for layer in graph.layers:

@@ -1,4 +1,4 @@
-"""Which piece of a layer the scratchpads hold at a time: a search under a stated model of costs."""
+"""Choose the piece of a layer that the scratchpads hold at a time, by a cost model."""
 
 from __future__ import annotations
 
@@ -10,8 +10,8 @@ from math import prod
 from ....dialects.vta import Config, Memory
 from .windows import AxisWindow
 
-# Cycles of the published core: a bus of 64 bits, one product of tiles in a cycle, one result of the
-# ALU in two; the rest are estimates of latencies.
+# Cycles of the published core: a 64-bit bus, one tile product per cycle, one ALU result per two
+# cycles. The other values are estimates of latencies.
 BYTES_PER_CYCLE = 8
 ALU_CYCLES = 2
 INSTRUCTION_CYCLES = 9
@@ -20,14 +20,14 @@ UOP_BYTES = 4
 
 MAX_PARTS = 1 << 16
 LONGEST = 128
-"""Rows and columns longer than this may be cut into more pieces than others."""
+"""Rows and columns longer than this may be split into more pieces."""
 
 
 @dataclass(frozen=True)
 class TilingProblem:
-    """A product layer, in tiles: `inner` input and `outer` output blocks in each of the groups.
+    """A layer with products, in tiles: `inner` input and `outer` output blocks per group.
 
-    With `channels_last` the blocks of a row lie side by side, as those of vta.dense do.
+    With `channels_last` the blocks of a row are contiguous, as in vta.dense.
     """
 
     images: int
@@ -49,10 +49,10 @@ class TilingProblem:
 
 @dataclass(frozen=True)
 class ProductTile:
-    """The largest piece that is computed at once: groups, blocks, and elements of the result.
+    """The largest piece computed at once: groups, blocks, and elements of the result.
 
-    Of more than one group it has all blocks. `spatial_first` says that the pieces of the image are
-    the outer loop, those of channels the inner.
+    A piece with several groups contains all their blocks. With `spatial_first` the outer loop runs
+    over pieces of the image, and the inner one over channels; otherwise the reverse.
     """
 
     groups: int
@@ -64,18 +64,18 @@ class ProductTile:
 
     @property
     def channels(self) -> int:
-        """The blocks of its result."""
+        """The number of channel blocks in the result."""
         return self.groups * self.outer
 
     @property
     def results(self) -> int:
-        """The tiles of its result."""
+        """The number of tiles in the result."""
         return self.channels * self.rows * self.columns
 
 
 @dataclass(frozen=True)
 class Slots:
-    """Elements of one slot of each scratchpad, and how many slots there are."""
+    """The size of a slot of each scratchpad in elements, and the number of slots."""
 
     inp: int
     wgt: int
@@ -89,11 +89,11 @@ class Slots:
 
 @lru_cache(maxsize=1024)
 def choose_tile(problem: TilingProblem, config: Config, threads: int) -> tuple[ProductTile, Slots]:
-    """Return the cheapest tile whose pieces fit `threads` times. Raises ValueError if none fits."""
-    # Long rows are cheapest; only small scratchpads need shorter ones.
+    """Return the cheapest tile that fits `threads` times. Raise ValueError if none fits."""
+    # Long rows are cheapest, so shorter ones are tried only for small scratchpads.
     best = _cheapest(problem, config, threads, 4) or _cheapest(problem, config, threads, MAX_PARTS)
     if best is None:
-        raise ValueError("one piece of one block does not fit")
+        raise ValueError("the smallest piece does not fit")
     return best
 
 
@@ -109,7 +109,7 @@ def fits(problem: TilingProblem, config: Config, threads: int) -> bool:
 def _cheapest(
     problem: TilingProblem, config: Config, threads: int, most: int
 ) -> tuple[ProductTile, Slots] | None:
-    """Return the cheapest tile with at most `most` parts of a row, unless rows are long."""
+    """Return the cheapest tile with at most `most` parts per row (more for long rows)."""
     best: tuple[float, ProductTile, Slots] | None = None
     rows, columns = _lengths(problem.rows), _lengths(problem.columns, most)
     for groups, inner, outer in _channels(problem, config, threads):
@@ -128,18 +128,18 @@ def _cheapest(
 
 
 def _parts(size: int, most: int) -> list[int]:
-    """Return the largest part's sizes when `size` is cut into 1, 2, ... `most` equal parts."""
+    """Return the size of the largest part when `size` is split into 1, 2, ..., `most` parts."""
     return list(dict.fromkeys(-(-size // n) for n in range(1, min(size, most) + 1)))
 
 
 def _lengths(window: AxisWindow, most: int = MAX_PARTS) -> list[tuple[int, int]]:
-    """Lengths of pieces of a result, each with that of the input that it reads at most."""
+    """Return the piece sizes of a result, each with the most input elements that it reads."""
     parts = _parts(window.result, max(most, -(-window.result // LONGEST)))
     return [(part, _reach(window, part)) for part in parts]
 
 
 def _reach(window: AxisWindow, part: int) -> int:
-    """Return the most elements of the input that pieces of `part` results read."""
+    """Return the most input elements that a piece of `part` results reads."""
     return max(
         window.span(begin, min(begin + part, window.result)).count
         for begin in range(0, window.result, part)
@@ -147,7 +147,7 @@ def _reach(window: AxisWindow, part: int) -> int:
 
 
 def _channels(problem: TilingProblem, config: Config, threads: int) -> list[tuple[int, int, int]]:
-    """Return groups, input and output blocks whose weights fit the scratchpad."""
+    """Return groups, input blocks and output blocks whose weights fit the scratchpad."""
     choices = [
         (1, inner, outer)
         for inner in _parts(problem.inner, MAX_PARTS)
@@ -167,15 +167,15 @@ def _channels(problem: TilingProblem, config: Config, threads: int) -> list[tupl
 
 
 def _weight_room(config: Config, threads: int) -> int:
-    """Return the most tiles of weights of a piece."""
-    # A kernel has up to a micro-op for each tile of weights, and four kernels should fit.
+    """Return the limit on the weight tiles of a piece."""
+    # A kernel has up to one micro-op per weight tile, and four kernels should fit.
     return min(config.depth(Memory.WGT) // threads, config.depth(Memory.UOP) // 4)
 
 
 def _slots(
     problem: TilingProblem, tile: ProductTile, inp: int, config: Config, threads: int
 ) -> Slots | None:
-    """Return the slots of a tile that reads `inp` elements of inputs; None if they do not fit."""
+    """Return the slots for a tile that reads `inp` input elements, or None if they do not fit."""
     acc = tile.results * (1 + problem.residuals)
     vectors = tile.channels * problem.vectors
     sums, inputs = config.depth(Memory.ACC), config.depth(Memory.INP)
@@ -224,7 +224,7 @@ def _pieces(problem: TilingProblem, tile: ProductTile) -> _PieceCounts:
 def _cost(
     problem: TilingProblem, tile: ProductTile, slots: Slots, config: Config, threads: int
 ) -> float:
-    """Cycles, by estimate: with two threads transfers hide behind products, or the reverse."""
+    """Estimate the cycles of a layer. With two threads, transfers and products overlap."""
     pieces = _pieces(problem, tile)
     spatial = problem.images * pieces.spatial
     count = spatial * pieces.channels

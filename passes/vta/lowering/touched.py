@@ -1,4 +1,4 @@
-"""The ranges of scratchpads and buffers that an operation touches, by bounds."""
+"""Conservative bounds of the elements that an operation accesses."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ Place: TypeAlias = Scratchpad | SSAValue
 
 
 class ElementRange(NamedTuple):
-    """Elements `begin` to `end` (excluded) of a place."""
+    """Elements `begin` to `end` (exclusive) of a place."""
 
     place: Place
     begin: int
@@ -33,7 +33,10 @@ class ElementRange(NamedTuple):
 
 
 def touched(op: TileOp) -> Iterator[ElementRange]:
-    """Return the ranges that other stages can touch, too; sums and micro-ops have one stage."""
+    """Yield the ranges that other stages can access too.
+
+    Sums and micro-ops belong to a single stage.
+    """
     match op:
         case TransferOp():
             rows, columns = op.sizes
@@ -54,7 +57,7 @@ def touched(op: TileOp) -> Iterator[ElementRange]:
 
 
 def _bounds(op: UopsOp, index: int) -> tuple[int, int]:
-    """Return the range of a tile's indices, end excluded; `index` is that of dst, src or wgt."""
+    """Return the range of a tile's indices, end exclusive; `index` selects dst, src or wgt."""
     first, last = _extremes(op.uops_attr)[index]
     return first, last + sum((loop.extent - 1) * loop[1 + index] for loop in op.loops) + 1
 

@@ -1,4 +1,4 @@
-"""One dimension of a convolution: which input a piece of the result reads, and by which taps."""
+"""One dimension of a convolution: the input that a piece of the result reads, and its taps."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from ....dialects.windows import extent
 
 @dataclass(frozen=True)
 class Span:
-    """`count` elements of the input from `first` on, `step` apart; some may be padding."""
+    """`count` input elements from `first` on, `step` apart; some may be padding."""
 
     first: int
     count: int
     step: int
 
     def clipped(self, size: int) -> tuple[int, int, int]:
-        """Return the elements before, within and behind an input of `size`."""
+        """Return the number of elements before, inside and after an input of `size`."""
         before = min(self.count, max(0, -(-max(0, -self.first) // self.step)))
         inside = sum(0 <= self.first + i * self.step < size for i in range(self.count))
         return before, inside, self.count - before - inside
@@ -24,10 +24,10 @@ class Span:
 
 @dataclass(frozen=True)
 class Phase:
-    """Elements of a piece that read the input alike.
+    """Elements of a piece with the same taps.
 
-    They are `start`, `start + step`, ... in the piece. The tap k of element i reads element
-    `offset + i * source_step` of the span, where `taps` are pairs of k and offset.
+    They are `start`, `start + step`, ... in the piece. Tap k of element i reads element `offset + i
+    * source_step` of the span, where `taps` are pairs of k and offset.
     """
 
     start: int
@@ -39,9 +39,9 @@ class Phase:
 
 @dataclass(frozen=True)
 class AxisWindow:
-    """A window over one dimension. `before` are the zeros, or what a transposed one cuts off.
+    """A window in one dimension; `before` are padding zeros, or elements cropped if transposed.
 
-    With `skips` a span leaves out elements that no tap reads.
+    With `skips`, a span skips elements that no tap reads.
     """
 
     size: int
@@ -54,12 +54,12 @@ class AxisWindow:
     skips: bool = False
 
     def span(self, begin: int, end: int) -> Span:
-        """Return what the elements `begin` to `end` (excluded) of the result read."""
+        """Return the input that elements `begin` to `end` (exclusive) of the result read."""
         window = extent(self.kernel, self.dilation)
         if self.transposed:
             first = -(-(begin + self.before - window + 1) // self.stride)
             last = (end - 1 + self.before) // self.stride
-            # At least one element is no padding, since a load of padding alone is no load.
+            # At least one element is not padding: a load cannot consist of padding alone.
             first, last = min(first, self.size - 1), max(last, 0)
             return Span(first, last - first + 1, 1)
         first = begin * self.stride - self.before
@@ -68,7 +68,7 @@ class AxisWindow:
         return Span(first, (end - begin - 1) * self.stride + window, 1)
 
     def phases(self, begin: int, end: int) -> list[Phase]:
-        """Return the phases of the elements `begin` to `end` (excluded) of the result."""
+        """Return the phases of elements `begin` to `end` (exclusive) of the result."""
         span = self.span(begin, end)
         if not self.transposed:
             taps = tuple((k, k * self.dilation) for k in range(self.kernel))

@@ -244,4 +244,4 @@ def test_what_no_scratchpad_holds_is_a_kernel(
     model = clopt.compile(module, weights=store, device=device, explain=True, **facts)
     assert graphs_of(model) == 2
     np.testing.assert_allclose(model.run([x])[0], expected, rtol=1e-6)
-    assert f"fits 2 times the scratchpads of VTA {tiny}" in capsys.readouterr().err
+    assert f"smallest tiles do not fit the scratchpads of VTA {tiny}" in capsys.readouterr().err

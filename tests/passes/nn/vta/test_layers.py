@@ -272,7 +272,7 @@ def test_layers_that_no_scratchpad_holds_are_refused() -> None:
     net.result(net.round(net.conv(net.back(y, 8), weights(1, 16, 16, 1, 1)), 18))
     (region,), (reason,) = regions_of(net.function(), net.context, TINY)
     assert len(region.matches) == 1
-    assert reason == f"not one tile of it fits 2 times the scratchpads of VTA {TINY.name}"
+    assert reason == f"2 of its smallest tiles do not fit the scratchpads of VTA {TINY.name}"
 
 
 def test_a_sum_of_vectors_is_refused() -> None:
