@@ -13,6 +13,8 @@ from clopt.targets import fact_types
 
 ROOT = Path(__file__).parents[2]
 LINK = re.compile(r"\]\((?!https?:)([^)#]+)")
+ENTRY = re.compile(r"^- \*\*(.+?)(?=^[-#]|\Z)", re.M | re.S)
+PLACE = re.compile(r"`(\w+)`(?:\s+and\s+`(\w+)`)?\s+in\s+`([\w/]+\.py)`")
 
 
 @pytest.mark.by_default(cases=1)
@@ -44,3 +46,17 @@ def test_operators_that_are_listed_as_missing_are():
     missing = {name.strip() for name in listed.split(",")}
     assert len(missing) > 20
     assert not missing & set(tables()[""])
+
+
+def test_each_word_of_the_glossary_is_where_the_page_says():
+    page = (ROOT / "docs" / "glossary.md").read_text(encoding="utf-8")
+    entries = ENTRY.findall(page)
+    assert len(entries) == page.count("\n- **") > 40
+    for entry in entries:
+        places = PLACE.findall(entry)
+        assert places, f"no file: {entry}"
+        for *names, path in places:
+            text = (ROOT / path).read_text(encoding="utf-8")
+            for name in filter(None, names):
+                defined = rf"^\s*(?:class|def) {name}\b|^{name}\b[^\n]* = "
+                assert re.search(defined, text, re.M), f"{path} does not define {name}"
