@@ -26,6 +26,23 @@ FILES = sorted((ROOT / "machine/targets").glob("*.toml"))
 PAGE = (ROOT / "docs/extend/add-a-device.md").read_text()
 EXAMPLE = re.search(r"`mali-g52\.toml`\):\n\n```toml\n(.*?)```", PAGE, re.S)
 
+DSP = """
+base = "generic"
+
+[device]
+compute_units = 4
+max_work_group_size = 128
+fp64 = false
+correctly_rounded_division = false
+
+[machine]
+vector_width = 16
+vector_registers = 32
+mads_per_nanosecond = 16
+bandwidth = 8.0
+launch_microseconds = 40.0
+"""
+
 
 @pytest.fixture(scope="module")
 def mali(tmp_path_factory: pytest.TempPathFactory) -> Path:
@@ -82,20 +99,29 @@ def test_the_reference_shows_every_source() -> None:
 
 @pytest.mark.parametrize("texture", ["off", "prefer"])
 def test_another_kind_of_gpu_is_a_file(mali: Path, device: str, texture: str) -> None:
-    """The rules that the file's facts choose compute what onnxruntime computes."""
+    source = _computes_the_same(f"{mali} texture={texture}", device)
+    assert ("image2d_t" in source or "image1d_buffer_t" in source) == (texture == "prefer")
+    sizes = re.findall(r"reqd_work_group_size\((\d+), (\d+), (\d+)\)", source)
+    assert all(int(a) * int(b) * int(c) <= 384 for a, b, c in sizes)
+
+
+def test_a_signal_processor_is_a_file(tmp_path: Path, device: str) -> None:
+    """A DSP is like a CPU with wide vectors, small groups and slow launches."""
+    file = tmp_path / "dsp.toml"
+    file.write_text(DSP)
+    assert "float16" in _computes_the_same(str(file), device)
+
+
+def _computes_the_same(target: str, device: str) -> str:
+    """Compare a convolution for `target` with onnxruntime, and return its kernels."""
     network = ROOT / "docs/conv.onnx"
-    target = f"{mali} texture={texture}"
     model = clopt.compile(network, target=target, device=device, dims={"batch": 2})
     x = np.random.default_rng(0).standard_normal((2, 3, 16, 16), np.float32)
     session = onnxruntime.InferenceSession(network)
     (expected,) = session.run(None, {session.get_inputs()[0].name: x})
     (y,) = model.run([x])
     np.testing.assert_allclose(y, expected, rtol=1e-5, atol=1e-5)
-    assert ("image2d_t" in model.source or "image1d_buffer_t" in model.source) == (
-        texture == "prefer"
-    )
-    sizes = re.findall(r"reqd_work_group_size\((\d+), (\d+), (\d+)\)", model.source)
-    assert all(int(a) * int(b) * int(c) <= 384 for a, b, c in sizes)
+    return model.source
 
 
 def test_estimates_follow_the_facts_of_a_file(
