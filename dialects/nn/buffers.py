@@ -5,11 +5,14 @@ from __future__ import annotations
 from functools import lru_cache
 from typing import cast
 
-from xdsl.dialects.builtin import IntegerType, MemRefType, NoneAttr
+from xdsl.dialects.builtin import IntegerType, MemRefType, NoneAttr, Signedness
 from xdsl.ir import Attribute
 
 from .layout import LayoutAttr
 from .types import Tensor, is_element_type, is_float
+
+_SIGNED = {IntegerType(width, Signedness.SIGNED) for width in (8, 16, 32, 64)}
+"""Element types that only functions of other dialects have."""
 
 
 def storage_type(element_type: Attribute) -> Attribute:
@@ -21,11 +24,9 @@ def storage_type(element_type: Attribute) -> Attribute:
 
 def can_hold(type: Tensor) -> bool:
     """Return whether a buffer of a program can hold a tensor of this type."""
-    element = type.element_type
-    if isinstance(element, IntegerType) and not is_element_type(element):
-        element = storage_type(element)  # signed: only functions of other dialects have these
-    has_layout = isinstance(type.encoding, NoneAttr | LayoutAttr)
-    return is_element_type(element) and type.has_static_shape() and has_layout
+    element, has_layout = type.element_type, isinstance(type.encoding, NoneAttr | LayoutAttr)
+    known = is_element_type(element) or element in _SIGNED
+    return known and type.has_static_shape() and has_layout
 
 
 # Constructing a type verifies it; networks use few distinct types.
