@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ....dialects import nn
-from ....dialects.nn.types import is_bool, shape_of
+from ....dialects.nn.types import broadcast, is_bool, shape_of
 from ..call import FxCall, Table, element_of
 
 
@@ -24,17 +25,33 @@ def _gather(call: FxCall) -> SSAValue:
 
 
 def _index(call: FxCall) -> SSAValue:
-    """Gather by one tensor of indices along one axis."""
+    """Gather by tensors of indices, each along one axis; several broadcast to one shape.
+
+    As in numpy, the axes of the indices take the place of the indexed axes if these are adjacent,
+    and come first otherwise.
+    """
     indices: Sequence[SSAValue | None] = call["indices"]
-    given = [(axis, index) for axis, index in enumerate(indices) if index is not None]
-    if len(given) != 1:
-        call.refuse("must have one tensor of indices, not {len(given)}")
-    ((axis, index),) = given
-    if is_bool(element_of(index)):
+    given = {axis: index for axis, index in enumerate(indices) if index is not None}
+    if any(is_bool(element_of(index)) for index in given.values()):
         call.refuse(
             "selects by a boolean mask, so the size of its result depends on run-time values"
         )
-    return call.builder.gather(call.tensor(), index, axis)
+    b, x, axes = call.builder, call.tensor(), list(given)
+    if len(given) == 1:
+        return b.gather(x, given[axes[0]], axes[0])
+    shape = broadcast(*map(shape_of, given.values()))
+    rank, rest = len(shape), [axis for axis in range(len(shape_of(x))) if axis not in given]
+    vectors = [
+        b.reshape(b.expand(b.cast(index, i64), shape), (*shape, 1)) for index in given.values()
+    ]
+    front = b.transpose(x, [*axes, *rest])
+    result = call.add(nn.GatherNDOp(front, b.concat(vectors, rank), 0))
+    if axes != list(range(axes[0], axes[-1] + 1)):
+        return result
+    before = rank + axes[0]
+    return b.transpose(
+        result, [*range(rank, before), *range(rank), *range(before, rank + len(rest))]
+    )
 
 
 def _topk(call: FxCall) -> Sequence[SSAValue]:

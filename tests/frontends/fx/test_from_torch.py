@@ -103,6 +103,34 @@ def test_adaptive_pooling(torch: ModuleType, sizes: tuple[int, int]) -> None:
     np.testing.assert_allclose(result, pool(image).numpy(), rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.parametrize("where", ["adjacent", "apart", "first", "broadcast"])
+def test_several_tensors_of_indices(torch: ModuleType, where: str) -> None:
+    i, j = torch.tensor([[2, 0], [1, -1]]), torch.tensor([[0], [3]])
+    key = {
+        "adjacent": (slice(None), i, j),
+        "apart": (i, slice(None), j),
+        "first": (i, i.T),
+        "broadcast": (slice(1, 3), i[0], j, slice(0, 1)),
+    }[where]
+
+    class Indexed(torch.nn.Module):
+        def forward(self, x):
+            return x[key] * 2
+
+    x = torch.randn(3, 4, 5, 2)
+    (result,) = clopt.from_torch(Indexed(), x).run([x.numpy()])
+    np.testing.assert_array_equal(result, Indexed()(x).numpy())
+
+
+def test_a_selection_by_a_mask_is_refused(torch: ModuleType) -> None:
+    class Selected(torch.nn.Module):
+        def forward(self, x):
+            return x[x > 0]
+
+    with pytest.raises(clopt.CloptError, match="selects by a boolean mask"):
+        clopt.from_torch(Selected(), torch.randn(4))
+
+
 def test_writes_into_parts_of_a_tensor(torch: ModuleType) -> None:
     class Written(torch.nn.Module):
         def forward(self, x):
