@@ -1,7 +1,7 @@
-"""The accelerators: one row each, whose columns name the parts that an accelerator provides.
+"""The accelerators: one row each, whose columns name the modules that implement it.
 
-A layer imports only its own column, on first use, so dialects still know no pass and passes no
-backend. Other packages add rows by entry points of the group `clopt.accelerators`.
+Each layer imports only its own column, on first use. So dialects still know no passes, and passes
+know no backends. Other packages add rows by entry points of the group `clopt.accelerators`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from typing import Any
 from .plugins import plugins, refuse_twice
 
 GROUP = "clopt.accelerators"
-"""The group of entry points, each of which names a `Row`."""
+"""The group of entry points for accelerators; each names a `Row`."""
 
 
 @dataclass(frozen=True)
@@ -23,23 +23,24 @@ class Row:
     """The parts of an accelerator, each as `module:name`; modules of clopt begin with a dot."""
 
     dialect: str
-    """Its dialect, a `Dialect` with an `OffloadGraphOp` and an `OffloadCallOp`."""
+    """The dialect: a `Dialect` with an `OffloadGraphOp` and an `OffloadCallOp`."""
     facts: str
-    """Its facts of a target: a `machine.accelerator.AcceleratorFacts`."""
+    """The facts that it adds to a target: a `machine.accelerator.AcceleratorFacts`."""
     offers: str
-    """Its side of `nn-choose`: a `passes.nn.offload.accelerator.Accelerator`; empty if other
-    programs write its graphs."""
+    """Its part of `nn-choose`: a `passes.nn.offload.accelerator.Accelerator`; empty if graphs are
+    only written by other programs."""
     commands: str
-    """Runs its commands: a `CommandKernels` or a `CommandLibrary` of `backends.offload`."""
+    """The implementation of its commands: a `CommandKernels` or a `CommandLibrary` of
+    `backends.offload`."""
     runtime: str = ""
-    """If a library runs them, that library on this machine's devices: a
+    """The library on this machine's devices, if commands are calls of a library: a
     `backends.pyopencl_runtime.library_runtime.LibraryRuntime`."""
     extension: str = ""
-    """The OpenCL extension of devices with that library, if it may answer differently in another
-    process: models compiled for those devices are not cached."""
+    """The OpenCL extension of devices with that library, if its answers can differ between
+    processes; models compiled for such devices are not cached."""
 
     def load(self, column: str) -> Any:
-        """Import and return what a column names."""
+        """Import and return the object that a column names."""
         module, _, name = str(getattr(self, column)).partition(":")
         return getattr(import_module(module, __package__), name)
 
@@ -60,12 +61,13 @@ ACCELERATORS: dict[str, Row] = {
         commands=".backends.vta.commands:VTAKernels",
     ),
 }
-"""Those of clopt, by the name of their dialect. `nn-choose` asks them in this order."""
+"""clopt's own accelerators by the name of their dialect, in the order in which `nn-choose` asks
+them."""
 
 
 @cache
 def accelerators() -> Mapping[str, Row]:
-    """Return all rows: ours, then those of other packages by name."""
+    """Return all rows: clopt's own, then those of other packages by name."""
     rows = dict(ACCELERATORS)
     for name, row in plugins(GROUP).items():
         refuse_twice(GROUP, name, rows)

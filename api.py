@@ -29,7 +29,7 @@ from .options import (
 )
 from .tensor_info import TensorInfo
 
-# The compiler itself is imported for a model that is not in the cache.
+# Only models that are not in the cache need the compiler itself.
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
@@ -71,46 +71,46 @@ def compile(
 ) -> CompiledModel:
     """Compile an ONNX model (a path, its bytes, a ModelProto) or a module (a `.mlir` path, an op).
 
-    Without the name of a target, the code is for `device`, or the first of `list_devices()`. A
-    `Place` says more about it: a context, a queue and an arena of the caller. With a target alone,
-    clopt touches no device before the first run; with both, code for the target runs on the device.
-    A path that ends in `.toml` is a target, too. Keywords change facts of the target, as in
-    `texture="prefer"`; so does the text, `target="adreno-740 texture=prefer"`.
+    Without `target`, the code is for `device`, by default the first of `list_devices()`. A `Place`
+    names a context, a queue and an arena of the caller as well. With only a target, clopt uses no
+    device before the first run. With both, code for the target runs on the device. A target can be
+    the path of a `.toml` file. Keywords replace facts of the target, as in `texture="prefer"`; text
+    can do the same: `target="adreno-740 texture=prefer"`.
 
     `dims` binds symbolic dimensions by name; `weights` belong to a module that is not from ONNX.
-    `use_cache` keeps built kernels and compiled models on disk for the next process. With `explain`
-    a table on stderr says which layout each value has, and why; with `explain="report"`
-    `CompiledModel.report` shows that, and the plan of each kernel.
+    `use_cache` keeps built kernels and compiled models on disk for the next process. `explain=True`
+    prints a table on stderr with the layout of each value and the reason. With `explain="report"`,
+    `CompiledModel.report` shows this and the plan of each kernel.
 
-    `precision` is that of the floats inside of an f32 network, whose inputs and outputs stay f32:
-    "f16-storage" stores values and weights as half and computes in float, "f16" also lets
-    convolutions and matrix products multiply and add halves, where the device can.
-    `quantize="int8"` rounds what products with weights read to int8; a `Quantization` says more.
+    `precision` sets the precision inside an f32 network, whose inputs and outputs stay f32.
+    "f16-storage" stores values and weights as half and computes in float. "f16" also lets
+    convolutions and matrix products multiply and add halves, if the device can. `quantize="int8"`
+    rounds the operands of products with weights to int8; a `Quantization` has further options.
     `CompiledModel.remarks` lists the exceptions.
 
     `images` names the inputs and outputs that the application binds as images of RGBA texels
-    (`CompiledModel.bind_image`): their kernels read and write these without a copy. A tensor
-    N x C x H x W has the width W and the height N * ceil(C / 4) * H. Needs a target that keeps
-    values in images.
+    (`CompiledModel.bind_image`). Kernels access these images without a copy. A tensor N x C x H x W
+    has the width W and the height N * ceil(C / 4) * H. The target must keep values in images.
 
-    `memory_limit` is the most bytes that intermediate results may take, those of the arenas and
-    any outside of them. Within it the plan is the fastest by the target's model; the remarks say
-    what takes longer for it.
+    `memory_limit` limits the bytes of intermediate results, inside and outside of arenas. clopt
+    chooses the fastest plan within the limit, by the target's model. The remarks list what takes
+    longer because of it.
 
     `plans` is a file of plans for kernels, as `clopt -t plans` writes it. Other kernels get the
-    best of a tuning database, which `clopt-tune` writes, or else their default, and layouts cost
-    what that database says. `tuning` is the path of one. Without it, clopt takes those that it
-    finds: `model.tuning.jsonl` beside `model.onnx`, that in the user's cache, and what it brings
-    for the target; none with "off", or with CLOPT_TUNING=off in the environment. The remarks tell
-    of plans and layouts that another device measured.
+    best plan of a tuning database, which `clopt-tune` writes, or else their default. Costs of
+    layouts come from the database, too. `tuning` is the path of a database. Without it, clopt reads
+    `model.tuning.jsonl` beside `model.onnx`, the database in the user's cache, and its own for the
+    target. "off", or CLOPT_TUNING=off in the environment, disables all of these. The remarks list
+    plans and layouts that were measured on another device.
 
-    An accelerator computes a part of the network where the target's fact of its name says so
-    (docs/extend/add-an-accelerator.md); some need a library of the device. `accelerators` maps
-    their names to libraries that serve instead, such as our "reference", which runs on every device
-    and shows the calls that a phone would get. A C library needs a C compiler once for each model.
-    With `fallback` clopt compiles the model a second time, to kernels alone, and saves both plans:
-    devices without the accelerator, and those whose library refuses, run the second.
-    `CompiledModel.plan` and `plan_reason` tell which one runs, and why.
+    An accelerator computes a part of the network if the target's fact named after it asks for that
+    (docs/extend/add-an-accelerator.md). Some accelerators need a library on the device.
+    `accelerators` maps their names to replacements, such as clopt's "reference", which runs on
+    every device and shows the calls that a phone would get. An accelerator with a C library needs a
+    C compiler once per model. With `fallback`, clopt compiles the model a second time, to kernels
+    alone, and saves both plans. Devices without the accelerator, or whose library refuses the
+    model, run the second plan. `CompiledModel.plan` and `plan_reason` report which plan runs, and
+    why.
 
     Raises CloptError for a mistake in the model or the arguments.
     """
@@ -147,13 +147,13 @@ def compile(
         if request is not None:
             request.keep(compiled)
         if place.is_given:
-            # Errors of the device's compiler belong to this call and not to the first inference.
+            # Report errors of the device's compiler from this call instead of the first inference.
             compiled.prepare()
     return compiled
 
 
 def _compiler_ahead(place: Place) -> AbstractContextManager[Callable[[int], None]]:
-    """Return `compiler_ahead` of the device on which kernels are built before `compile` returns."""
+    """Start the compiler of the device early, if kernels are built before `compile` returns."""
     from .backends.pyopencl_runtime.ahead import compiler_ahead
 
     if place.is_given and isinstance(place.device, Device):
@@ -168,9 +168,9 @@ def load(
     use_cache: bool = True,
     accelerators: Mapping[str, str] | None = None,
 ) -> CompiledModel:
-    """Load a model that `CompiledModel.save` wrote; only the device's own compiler runs.
+    """Load a model that `CompiledModel.save` wrote, which runs only the device's own compiler.
 
-    The arguments are those of `compile`.
+    `device`, `accelerators` and `use_cache` mean the same as for `compile`.
     """
     warn_of_hidden_installation()
     check_type("folder", folder, (str, PathLike), "the path that CompiledModel.save wrote to")
@@ -188,11 +188,11 @@ def load(
 def calibrate(device: str | int | Device | None = None) -> Path:
     """Measure a CPU, by default the first of `list_devices()`, and return the file of its facts.
 
-    `compile` does so when it compiles for a live CPU for the first time; the facts are kept in the
-    user's cache, for this processor and driver. The file is a target, `target=path`, on any
-    machine. With CLOPT_CALIBRATION=off in the environment, `compile` takes the facts of the
-    device's runtime as clopt ships them, which is also what happens where the cache cannot be
-    written. Raises CloptError for a device that is no CPU, and where the file cannot be kept.
+    `compile` does the same when it first compiles for a CPU of this machine. The facts are kept in
+    the user's cache, by processor and driver. The file is a target for any machine: `target=path`.
+    With CLOPT_CALIBRATION=off in the environment, or if the cache cannot be written, `compile` uses
+    the facts that clopt ships for the device's runtime. Raises CloptError if the device is not a
+    CPU or the file cannot be written.
     """
     check_type("device", device, (str, int, Device), A_DEVICE)
     from .backends.pyopencl_runtime.calibration import calibrate as calibrate_device

@@ -1,7 +1,7 @@
-"""Clones of the repository that hide an installed clopt.
+"""A warning for clones of the repository that hide an installed clopt.
 
-The repository root is the package, so Python finds a clone named `clopt` in the folder of a script,
-or in the current folder of `python -c`, before what pip installed.
+The repository root is the package. If a clone named `clopt` is in the folder of a script, or in the
+current folder of `python -c`, Python finds it before the installed package.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from .version import VERSION
 
 @cache
 def warn_of_hidden_installation() -> None:
-    """Warn once if this is a clone that hides an installation of clopt elsewhere."""
+    """Warn once if this clone hides an installation of clopt elsewhere."""
     ours = Path(__file__).parent
     if not (ours / "pyproject.toml").is_file() or not _is_found_by_path(ours):
         return
@@ -30,12 +30,15 @@ def warn_of_hidden_installation() -> None:
 
 
 def _is_found_by_path(ours: Path) -> bool:
-    """Return whether the path of modules has the folder around a clone; installing adds none."""
+    """Return whether `sys.path` has the parent folder of a clone, which no installation adds."""
     return os.path.realpath(ours.parent) in map(os.path.realpath, sys.path)
 
 
 def _installed_elsewhere(ours: Path) -> Path | None:
-    """Return the folder of another installed package; an editable installation has none."""
+    """Return the folder of another installed package, or None.
+
+    Editable installations have no folder.
+    """
     from importlib.metadata import distributions
 
     for distribution in distributions(name="clopt"):

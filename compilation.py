@@ -55,7 +55,7 @@ def compile_model(
     use_cache: bool,
     get_ready: Callable[[int], None] = lambda _: None,
 ) -> CompiledModel:
-    """Compile a model as `clopt.compile` says, without looking for it in the cache.
+    """Compile a model as documented at `clopt.compile`, without reading the cache.
 
     `get_ready` is called as soon as the number of kernels is known.
     """
@@ -80,7 +80,7 @@ def compile_model(
         set_target(kernels, change_facts(target_of(kernels), dict.fromkeys(names, "off")))
         _lower(kernels, ctx, replace(options, explain=False), tuned)
         alternatives.append(SavedPlan(kernels))
-    # Passes leave unused arrays behind, which they have folded or packed.
+    # Passes fold or pack arrays, and leave the originals behind.
     keys = {key for each in alternatives for key in weights_read(each.module)}
     weights = ctx.weights.subset(key for key in ctx.weights.keys() if key in keys)
     compiled = make_model(alternatives, weights, options.accelerators, place, use_cache)
@@ -99,7 +99,7 @@ _FIELDS = {
 
 
 def _check(options: CompileOptions) -> None:
-    """Refuse options of another type than annotated, and keywords without a meaning."""
+    """Refuse options of a wrong type, and keywords without a meaning."""
     from .api import compile
     from .passes.nn.mixed_precision import PRECISIONS
 
@@ -111,15 +111,16 @@ def _check(options: CompileOptions) -> None:
     check_type("images", options.images, (list, tuple), "a list of names of inputs and outputs")
     check_keywords(options.facts, fact_types(), signature(compile).parameters, _FIELDS)
     if options.explain not in (False, True, REPORT):
-        raise CloptError(f'explain is True, False or "{REPORT}", not {options.explain!r}.')
+        raise CloptError(f'explain must be True, False or "{REPORT}", not {options.explain!r}.')
     if options.precision not in PRECISIONS:
-        raise CloptError(f'precision is one of {", ".join(PRECISIONS)}, not "{options.precision}".')
+        names = ", ".join(PRECISIONS)
+        raise CloptError(f'precision must be one of {names}, not "{options.precision}".')
 
 
 def _choose_target(options: CompileOptions, place: Place) -> tuple[Callable[[], Target], Place]:
-    """Return the target, and the place with its device, which stays open for a target alone.
+    """Return the target, and the place with its device; a named target leaves the place as it is.
 
-    A device that must be measured gets ready for that until the target is needed.
+    If a device must be measured, this starts here and ends when the target is needed.
     """
     target = options.target
     choice = TargetChoice(None, {})
@@ -135,7 +136,7 @@ def _choose_target(options: CompileOptions, place: Place) -> tuple[Callable[[], 
 
 
 def _with_stand_ins(described: Target, options: CompileOptions) -> Target:
-    """Return the target with the facts of libraries that compute in place of the device's."""
+    """Return the target with the facts of the libraries that replace the device's own."""
     for name, library in options.accelerators.items():
         runtime: LibraryRuntime = accelerators()[name].load("runtime")()
         described = with_facts(described, runtime.stand_in_facts(library, described))
@@ -147,7 +148,7 @@ def read_module(
     dims: Mapping[str, int] | None,
     ctx: CloptContext,
 ) -> ModuleOp:
-    """Return a new module for the model, its weights in `ctx`."""
+    """Return a new module of the model; its weights are stored in `ctx`."""
     format_ = format_of(model) if isinstance(model, str | Path) else "onnx"
     if isinstance(model, ModuleOp):
         module = _imported(SourceModule(model.clone(), Source("the module")), ctx)
@@ -156,7 +157,9 @@ def read_module(
     else:
         return frontend(format_)(model, ctx.weights, dims)
     if dims:
-        raise CloptError("dims binds symbolic dimensions of ONNX models; a module's are fixed.")
+        raise CloptError(
+            "dims binds symbolic dimensions of ONNX models; modules have fixed dimensions."
+        )
     weights_of(ctx, module)  # adopts the module's own, which a compiled model has beside it
     nn.set_module_weights(module, None)
     from .passes.nn.embedding.contents import checked_contents
@@ -171,14 +174,14 @@ def read_module(
 
 
 def _imported(read: SourceModule, ctx: CloptContext) -> ModuleOp:
-    """Return a module of networks: the one that was read, or its functions of linalg as nn."""
+    """Return a module of networks: the module itself, or its linalg functions converted to nn."""
     if nn.networks_of(read.module) or not _holds_tensors(read.module):
         return read.module
     return frontend("linalg")(read, ctx.weights)
 
 
 def _holds_tensors(module: ModuleOp) -> bool:
-    """Whether a function takes or returns tensors, as other compilers write networks."""
+    """Return whether functions have tensor arguments or results, like other compilers' networks."""
     return any(
         isinstance(type, TensorType)
         for op in module.ops
@@ -211,7 +214,7 @@ def _quantize(
     place: Place,
     use_cache: bool,
 ) -> QuantizationReport | None:
-    """Quantise `module` as asked, with scales of powers of two if an accelerator needs them.
+    """Quantise `module` as requested, with powers of two as scales if an accelerator needs them.
 
     The float network runs in `place` on the samples.
     """
@@ -241,7 +244,7 @@ def _quantize(
 
 
 def _round_scales(module: ModuleOp, ctx: CloptContext) -> None:
-    """Give a quantised module scales of powers of two."""
+    """Round the scales of a quantised module to powers of two."""
     from .passes.nn.round_scales import NNRoundScalesPass
     from .passes.pipelines import run_pipeline
 
@@ -250,7 +253,7 @@ def _round_scales(module: ModuleOp, ctx: CloptContext) -> None:
 
 
 def _mark_images(module: ModuleOp, ctx: CloptContext, names: Sequence[str]) -> None:
-    """Mark the inputs and outputs that are images, before anything depends on their layout."""
+    """Mark the inputs and outputs that are images, before any pass depends on their layout."""
     from .passes.nn.mark_images import NNMarkImagesPass
 
     for network in nn.networks_of(module):
@@ -261,7 +264,7 @@ def _mark_images(module: ModuleOp, ctx: CloptContext, names: Sequence[str]) -> N
 def _between_passes(
     get_ready: Callable[[int], None], collector: PassPipelineCallbackType | None
 ) -> PassPipelineCallbackType:
-    """Return a callback that calls `get_ready` with the number of kernels, and `collector`."""
+    """Return a pass callback that calls `collector`, and `get_ready` with the number of kernels."""
     from .passes.nn.to_tir import NNToTIRPass
 
     def call(previous: ModulePass | None, module: ModuleOp, following: ModulePass | None) -> None:
@@ -280,13 +283,15 @@ def _lower(
     tuning: Tuning,
     get_ready: Callable[[int], None] = lambda _: None,
 ) -> Decisions | None:
-    """Lower `module` to one queue program, unless it is one.
+    """Lower `module` to one queue program, unless it already is one.
 
-    Return the choices of the passes if a report is to show them.
+    Return the choices of the passes if a report needs them.
     """
     if any(isinstance(op, ProgramOp) for op in module.body.block.ops):
         if options.memory_limit is not None:
-            raise CloptError("memory_limit is for networks; the memory of a program is planned.")
+            raise CloptError(
+                "memory_limit applies to networks; this program already has a memory plan."
+            )
         try:
             module.verify()  # for this target: the module may come from another
         except VerifyException as error:
@@ -294,7 +299,7 @@ def _lower(
         return None
     networks = nn.networks_of(module)
     if not networks:
-        raise CloptError("the module holds no network, which is a func.func of nn operations.")
+        raise CloptError("the module has no network; it must hold a func.func of nn operations.")
     from .passes.pipelines import run_pipeline
 
     collector = None

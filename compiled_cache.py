@@ -1,4 +1,4 @@
-"""Models that were compiled before, so that their second start compiles nothing."""
+"""The cache of compiled models, so that the second start of a model compiles nothing."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 CHOICE = "CLOPT_MODEL_CACHE"
-"""The environment variable that says whether compiled models are kept: auto or off."""
+"""The environment variable that controls the cache: auto or off."""
 
 _CHOICES = ("auto", "off")
 _ENVIRONMENT = (TUNING, "CLOPT_CALIBRATION")
@@ -41,17 +41,17 @@ _ENVIRONMENT = (TUNING, "CLOPT_CALIBRATION")
 
 @dataclass(frozen=True)
 class Request:
-    """A compilation whose result may be in the cache, or is to be kept there."""
+    """A compilation whose result can be read from the cache or stored in it."""
 
     model: str | Path | bytes
     options: CompileOptions
     place: Place
     device: Device
-    """That of the place."""
+    """The device of the place."""
     key: str
     """The options as JSON."""
     files: tuple[Path, ...]
-    """The files that the compilation reads besides the model's, if they exist."""
+    """The files that the compilation reads in addition to the model's, if they exist."""
     store: ModelStore
     digests: FileDigests
     read: list[list[str]] = field(default_factory=list[list[str]])
@@ -62,7 +62,7 @@ class Request:
         """Return the request for a model and options; None if its result cannot be kept."""
         choice = os.environ.get(CHOICE) or _CHOICES[0]
         if choice not in _CHOICES:
-            raise CloptError(f'{CHOICE} is {" or ".join(_CHOICES)}, not "{choice}".')
+            raise CloptError(f'{CHOICE} must be {" or ".join(_CHOICES)}, not "{choice}".')
         folder, key, device = user_cache("models"), options.key(), place.device
         if choice == "off" or folder is None or key is None or not isinstance(device, Device):
             return None
@@ -105,7 +105,7 @@ class Request:
         return compiled
 
     def keep(self, compiled: CompiledModel) -> None:
-        """Keep a model that was compiled for this request, and run it from what is kept."""
+        """Store a model that was compiled for this request, and run it from the stored files."""
         files = self._files()
         is_unchanged = files is not None and files in self.read and is_revision_settled()
         if files is None or not is_unchanged or compiled.fallback is not None:
@@ -119,19 +119,19 @@ class Request:
             compiled.run_by(partial(replay_of, *found, compiled, self.place))
 
     def _facts(self, files: list[str]) -> tuple[str, ...]:
-        """Return all that the result depends on."""
+        """Return everything that the result depends on."""
         environment = (f"{name}={os.environ.get(name)}" for name in _ENVIRONMENT)
         return (*revision(), self.key, *files, *environment, *identity_of(self.device))
 
     def _files(self) -> list[str] | None:
-        """Return the digests of all files that are read; None if one cannot be."""
+        """Return the digests of all files that are read; None if a file cannot be read."""
         try:
             return [*self._model_files(), *map(self._digest, self.files)]
         except (OSError, _UnreadableError):
             return None
 
     def _model_files(self) -> list[str]:
-        """Return the digests of the model and of the files with its data."""
+        """Return the digests of the model and of its external data files."""
         if isinstance(self.model, bytes):
             return [_known(content_of_bytes(self.model)).digest]
         path = Path(self.model)
@@ -147,13 +147,13 @@ class Request:
 
 
 def _asks_library(device: Device) -> bool:
-    """Return whether the device has a library of an accelerator that the compiler asks."""
+    """Return whether the compiler queries a library of an accelerator on the device."""
     extensions = device.handle.extensions.split()
     return any(row.extension in extensions for row in accelerators().values())
 
 
 class _UnreadableError(Exception):
-    """A file is no regular one, or names others in a way that is not understood."""
+    """A file is not regular, or refers to others in an unknown way."""
 
 
 def _known(content: Content | None) -> Content:

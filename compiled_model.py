@@ -35,9 +35,9 @@ _T = TypeVar("_T", bound="Given")
 
 
 class CompiledModel:
-    """A model ready to run; `module` and `weights` are the compiled program.
+    """A model that is ready to run; `module` and `weights` are the compiled program.
 
-    Threads may share it: inferences take turns.
+    Threads may share it: its inferences run one at a time.
     """
 
     def __init__(
@@ -46,16 +46,16 @@ class CompiledModel:
         make_executable: Callable[[], Runnable],
         fallback: CompiledModel | None = None,
     ) -> None:
-        """`fallback` is the same network by kernels alone, for devices that cannot run this."""
+        """`fallback` is the same network as kernels, for devices that cannot run `contents`."""
         self.contents = contents
         self.inputs, self.outputs = contents.inputs, contents.outputs
         self.fallback = fallback
         self.quantization: QuantizationReport | None = None
-        """The errors of values in int8, if `compile` was asked for them."""
+        """The errors of the int8 values, if `compile` was asked for a report."""
         self.origin: Origin | None = None
-        """How `compile` or `load` was asked for the device, if one of them made this."""
+        """The device argument of `compile` or `load`, if one of them made this model."""
         self.decisions: Decisions | None = None
-        """The choices of the passes, if `compile` was asked for them by `explain="report"`."""
+        """The choices of the passes, if compiled with `explain="report"`."""
         self._make_executable = make_executable
         self._refusal: str | None = None
 
@@ -66,12 +66,12 @@ class CompiledModel:
 
     @property
     def weights(self) -> Weights:
-        """The arrays that the program names."""
+        """The arrays that the program refers to."""
         return self.contents.weights
 
     @property
     def program(self) -> ProgramOp:
-        """The queue program, in a module that may only declare its kernels."""
+        """The queue program; its module may hold only declarations of the kernels."""
         return self.contents.program
 
     @property
@@ -81,7 +81,7 @@ class CompiledModel:
 
     @property
     def accelerators(self) -> tuple[str, ...]:
-        """The accelerators that compute a part, by their names for people."""
+        """The accelerators that compute a part of the network, by their display names."""
         return tuple(self.contents.accelerators)
 
     def __repr__(self) -> str:
@@ -95,9 +95,9 @@ class CompiledModel:
         )
 
     def __reduce_ex__(self, protocol: object) -> tuple[Callable[..., CompiledModel], Any]:
-        """Return what a pickle holds: programs, weights, and the name of the device.
+        """Return the state for a pickle: programs, weights, and the name of the device.
 
-        CloptError for a model with the caller's context, queue or arena.
+        Raises CloptError if the model uses a context, queue or arena of the caller.
         """
         from .pickled_model import restore, state_of
 
@@ -112,12 +112,12 @@ class CompiledModel:
         return rebuild(*state)
 
     def __deepcopy__(self, memo: object) -> CompiledModel:
-        """Return what `__copy__` returns: weights never change."""
+        """Return the same as `__copy__`, because weights never change."""
         return self.__copy__()
 
     @cached_property
     def executable(self) -> Runnable:
-        """The program on its device, for callers with their own queue and buffers."""
+        """The program on its device, for callers that have their own queue and buffers."""
         try:
             return self._make_executable()
         except UnavailableError as error:
@@ -128,7 +128,7 @@ class CompiledModel:
 
     @property
     def plan(self) -> str:
-        """Which plan runs: "kernels", or the accelerator that computes a part."""
+        """The plan in use: "kernels", or the accelerators that compute a part."""
         return " and ".join(self._running.contents.accelerators) or "kernels"
 
     @property
@@ -137,7 +137,7 @@ class CompiledModel:
 
     @property
     def plan_reason(self) -> str | None:
-        """A sentence about why the fallback runs; None where it does not."""
+        """Why the fallback runs, as a sentence; None if it does not."""
         _ = self.executable
         return self._refusal
 
@@ -148,13 +148,13 @@ class CompiledModel:
 
     @property
     def remarks(self) -> tuple[str, ...]:
-        """Sentences about the points where the compiler departed from the arguments."""
+        """Sentences about the points in which the program differs from the request."""
         return self.contents.remarks
 
     def describe(self) -> Description:
-        """Return all that a runtime needs to launch the program, as plain data and as JSON.
+        """Return all data that a runtime needs to launch the program, as typed values and JSON.
 
-        docs/description.md explains it. A fallback has a description of its own.
+        docs/description.md explains the format. The fallback has its own description.
         """
         return self.contents.description
 
@@ -173,12 +173,12 @@ class CompiledModel:
         profile: Profile | None = None,
         title: str | None = None,
     ) -> str:
-        """Return a page about the model as HTML, and write it to `path` if that is given.
+        """Return an HTML page about the model; also write it to `path` if given.
 
-        It shows the commands as a graph, the plan of the memory, and each kernel with its source;
-        with `profile`, the result of `profile()`, also where the time goes. Compile with
-        `explain="report"` for the layouts, the plans and the reasons. One file, which needs no
-        network and no other file.
+        The page shows the commands as a graph, the memory plan, and each kernel with its source.
+        With `profile`, the result of `profile()`, it also shows where the time goes. Compile with
+        `explain="report"` to add layouts, plans and reasons. The page is one file that needs no
+        network and no other files.
         """
         from .files.writing import write_atomically
         from .reports.page import ReportedModel, page
@@ -201,11 +201,11 @@ class CompiledModel:
         return f"{device.name} ({device.platform})"
 
     def prepare(self) -> None:
-        """Build the kernels and upload the weights now and not at the first run."""
+        """Build the kernels and upload the weights now instead of at the first run."""
         _ = self.executable
 
     def run_by(self, make_executable: Callable[[], Runnable]) -> None:
-        """Run by another executable of the same program; call it before the first use."""
+        """Use another executable of the same program; call this before the first run."""
         self._make_executable = make_executable
 
     @overload
@@ -213,22 +213,22 @@ class CompiledModel:
     @overload
     def run(self, inputs: Arrays, outputs: Mapping[str, _T]) -> list[_T]: ...
     def run(self, inputs: Arrays, outputs: Outputs | None = None) -> list[Any]:
-        """Run one inference and wait for it; return the outputs.
+        """Run one inference, wait for it, and return the outputs.
 
-        `inputs` are by name or in order: arrays of numpy, of any library with DLPack, or buffers
-        and arrays of pyopencl in the model's context, which kernels read in place.
+        `inputs` are given by name or in order. Each is a numpy array, an array of any library with
+        DLPack, or a pyopencl buffer or array in the model's context, which kernels read in place.
 
-        `outputs` is a list of names, by default all, for which new arrays are returned. Or it is a
-        mapping of names to such arrays and buffers of the caller, which are filled and returned.
+        `outputs` selects outputs by name, by default all; they are returned as new arrays. It can
+        also map names to such arrays and buffers of the caller, which are filled and returned.
         """
         return self.executable.run(inputs, outputs)
 
     def profile(self, inputs: Arrays | None = None, runs: int = 10) -> Profile:
         """Time each command of `runs` inferences on the device: kernels, copies, operations.
 
-        Without `inputs` they are zeros. The result has the medians by kernel (`by_kernel`) and by
-        ONNX node (`by_node`) with their shares of the target's roofline.
-        `reports.profile.trace_text` makes a trace for Perfetto of it.
+        Without `inputs`, all inputs are zeros. The result has the medians by kernel (`by_kernel`)
+        and by ONNX node (`by_node`), with their shares of the target's roofline.
+        `reports.profile.trace_text` converts it to a trace for Perfetto.
         """
         from .dialects.cl import target_of
         from .reports.profile import profile_of
@@ -243,23 +243,23 @@ class CompiledModel:
         return profile_of(executable.program, target_of(self._running.module), timings)
 
     def enqueue(self, queue: CommandQueue, buffers: Mapping[str, Bindable]) -> None:
-        """Put one inference on the caller's in-order queue, on the caller's buffers; no waiting."""
+        """Enqueue one inference on the caller's in-order queue and buffers, without waiting."""
         self.executable.enqueue(queue, buffers)
 
     def bind_image(self, name: str, image: Image | None) -> None:
-        """Let inferences read or write the caller's image for this input or output.
+        """Bind an image of the caller to an input or an output; None unbinds it.
 
-        The model is compiled with `images=[name]`, and the image is 2-D, of RGBA texels, with
-        channels of float, half or 8-bit unorm, which kernels read as 0 to 1 and write clamped to
-        it. It stays bound for `run` and `enqueue`, which then do not take or return `name`; None
-        takes it away. Raises CloptError for an image that does not fit.
+        The model must be compiled with `images=[name]`. The image is 2-D with RGBA texels and
+        channels of float, half or 8-bit unorm; kernels read unorm as 0 to 1 and clamp to this range
+        when they write. The image stays bound for `run` and `enqueue`, which then neither take nor
+        return `name`. Raises CloptError if the image does not fit.
         """
         self.executable.bind_image(name, image)
 
     def save(self, folder: str | Path) -> None:
-        """Write the model to `folder`, complete or not at all; `clopt.load` reads it.
+        """Write the model to `folder`, completely or not at all; `clopt.load` reads it.
 
-        An existing folder is replaced only if every file in it is one that clopt wrote, unchanged.
+        An existing folder is replaced only if clopt wrote all of its files and none has changed.
         """
         check_type("folder", folder, (str, PathLike), "the path of a folder")
         from .backends.saved_model import save_model
@@ -270,9 +270,9 @@ class CompiledModel:
     def save_c(self, folder: str | Path, name: str = "model") -> None:
         """Write the model to `folder` as a C99 library that runs it without Python.
 
-        Its functions are `<name>_create` and so on; the folder's README explains them. Writes the
-        folder completely or not at all, and replaces an existing one only if it holds such a
-        library and nothing else. Raises CloptError for a name that C does not allow.
+        Its functions are `<name>_create` and so on; the folder's README explains them. The folder
+        is written completely or not at all. An existing folder is replaced only if it holds such a
+        library and nothing else. Raises CloptError if `name` is not a C identifier.
         """
         from .backends.host_c import package_files, write_package
 
@@ -284,10 +284,11 @@ class CompiledModel:
         write_package(Path(folder), files)
 
     def save_graphs(self, folder: str | Path) -> None:
-        """Write what accelerators compute of the model to `folder`, as files for other programs.
+        """Write the graphs of accelerators to `folder`, as files for other programs.
 
-        A graph of VTA is a stream, which `vta-objdump` prints, with its weights and biases. Raises
-        CloptError for a model without such graphs, and for a folder with anything else.
+        A graph of VTA is an instruction stream, which `vta-objdump` prints, with its weights and
+        biases. Raises CloptError if the model has no such graphs, or the folder holds anything
+        else.
         """
         from .backends.graph_files import save_graphs
 
@@ -296,7 +297,7 @@ class CompiledModel:
 
 
 def module_of(program: ProgramOp) -> ModuleOp:
-    """Return the module that a program is a part of."""
+    """Return the module that contains a program."""
     from xdsl.dialects.builtin import ModuleOp
 
     module = program.parent_op()
@@ -311,9 +312,9 @@ def make_model(
     place: Place,
     use_cache: bool,
 ) -> CompiledModel:
-    """Return the model with these plans; the later ones are for devices that refuse the first.
+    """Return a model with these plans; later plans are for devices that refuse the first one.
 
-    `libraries` compute what accelerators do in place of the device's.
+    `libraries` maps accelerators to replacements for the device's own library.
     """
     made: CompiledModel | None = None
     for plan in reversed(plans):
@@ -345,7 +346,7 @@ def executable_of(
     place: Place,
     use_cache: bool,
 ) -> Runnable:
-    """Return the program on its device; one that needs an accelerator's C library runs as C."""
+    """Return the program on its device; a program that needs a C library is compiled to C."""
     from .backends.offload import needs_library
     from .backends.programs import program_of
     from .backends.pyopencl_runtime import CExecutable, Executable
@@ -363,7 +364,7 @@ def replay_of(
     place: Place,
     use_cache: bool = True,
 ) -> Runnable:
-    """Return a stored program, whose launches are known, on its device."""
+    """Return a stored program on its device, launched from its stored launch data."""
     from .backends.pyopencl_runtime.replay import Replay
 
     assert stored.launches is not None

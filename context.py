@@ -1,4 +1,4 @@
-"""The context of passes: dialects, the weights of the module, explanations."""
+"""The context of passes: dialects, the module's weights, and explanations."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ if TYPE_CHECKING:
 
 @dataclass
 class CloptContext(Context):
-    """An xDSL context that knows all dialects, those of accelerators too, and carries the weights.
+    """An xDSL context that knows all dialects, also of accelerators, and holds the weights.
 
-    A dialect is loaded when the parser meets its first operation.
+    It loads a dialect when the parser meets the dialect's first operation.
     """
 
     weights: Weights = field(default_factory=Weights)
@@ -42,7 +42,7 @@ class CloptContext(Context):
 
     @classmethod
     def with_all_packages(cls) -> CloptContext:
-        """Return a context that knows the dialects of other installed packages, too."""
+        """Return a context that also knows the dialects of other installed packages."""
         ctx = cls()
         known = set(ctx.registered_dialect_names)
         for name, load in with_all_packages().all_dialects.items():
@@ -51,9 +51,10 @@ class CloptContext(Context):
         return ctx
 
     def get_optional_attr(self, name: str) -> type[Attribute] | None:
-        """Return the class of an attribute; one of other compilers is kept as text.
+        """Return the class of an attribute; attributes of other compilers stay text.
 
-        They note on a module what clopt need not know, such as `#tosa.target_env<…>`.
+        Other compilers annotate modules with data that clopt can ignore, such as
+        `#tosa.target_env<…>`.
         """
         found = super().get_optional_attr(name)
         if found is None and name.partition(".")[0] not in CLOPT_UNIVERSE.all_dialects:
@@ -77,7 +78,7 @@ class CloptContext(Context):
 
 @contextmanager
 def explaining(ctx: CloptContext) -> Generator[None]:
-    """Print on stderr, when the body ends or fails, what its passes explained."""
+    """Print the explanations of passes on stderr when the body ends or fails."""
     known = len(ctx.explanations)
     try:
         yield
@@ -87,10 +88,10 @@ def explaining(ctx: CloptContext) -> Generator[None]:
 
 
 def weights_of(ctx: Context, op: Operation) -> Weights:
-    """Return the weights of the module that `op` is, or is in.
+    """Return the weights of the module that is or contains `op`.
 
-    They are those of `ctx`, which adopts the arrays that the module's text had. A plain xDSL
-    context has none: then they are a resource of the module, its attribute `nn.weights`.
+    They are the weights of `ctx`, which adopts the arrays in the module's text. A plain xDSL
+    context has no weights; then they are a resource of the module, the attribute `nn.weights`.
     """
     module = op.get_toplevel_object()
     assert isinstance(module, ModuleOp)
@@ -104,12 +105,12 @@ def weights_of(ctx: Context, op: Operation) -> Weights:
 
 
 def memory_budget_of(ctx: Context) -> MemoryBudget | None:
-    """Return the memory budget that passes must keep to, or None without a memory limit."""
+    """Return the memory budget for the passes, or None without a memory limit."""
     return ctx.budget if isinstance(ctx, CloptContext) else None
 
 
 def explanations_of(ctx: Context) -> list[Explanation]:
-    """Return the list of explanations that passes extend; CloptError for a plain xDSL context."""
+    """Return the list that collects explanations; raise CloptError for a plain xDSL context."""
     if isinstance(ctx, CloptContext):
         return ctx.explanations
     raise CloptError(
@@ -119,7 +120,7 @@ def explanations_of(ctx: Context) -> list[Explanation]:
 
 
 class _WeightsInModule(Weights):
-    """The weights of a module that no context carries; the first array makes its attribute."""
+    """The weights of a module that no context holds; the first array creates their attribute."""
 
     def __init__(self, module: ModuleOp) -> None:
         super().__init__()

@@ -1,9 +1,9 @@
-"""The description of a compiled program: all that a runtime needs to launch it, as plain data.
+"""The description of a compiled program: all data that a runtime needs to launch it.
 
-`CompiledModel.describe` returns one. docs/description.md reads one line by line.
+`CompiledModel.describe` returns one; docs/description.md explains an example line by line.
 
-Memories are objects of the device; values are bytes of a memory, perhaps seen as an image; commands
-name kernels and values by their positions in `kernels` and `values`.
+Memories are objects of the device. Values are byte ranges of a memory, possibly seen as an image.
+Commands refer to kernels and values by their positions in `kernels` and `values`.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from .errors import CloptError
 from .files.records import RecordError, read_record, record_as_json, schema_of
 
 VERSION = 1
-"""The version of the format. A reader of a version ignores fields that it does not know."""
+"""The version of the format. Readers of a version must ignore fields that they do not know."""
 
 
 @dataclass(frozen=True)
@@ -25,9 +25,9 @@ class ImageInfo:
 
     kind: Literal["image1d_buffer", "image2d", "image2d_array"]
     channel_type: str
-    """The OpenCL name of the format of a channel: CL_FLOAT, CL_HALF_FLOAT, CL_SIGNED_INT8, …"""
+    """The OpenCL name of the channel type: CL_FLOAT, CL_HALF_FLOAT, CL_SIGNED_INT8, …"""
     width: int
-    """Texels, like the other extents."""
+    """In texels, like the other extents."""
     height: int = 1
     layers: int = 1
 
@@ -37,49 +37,49 @@ class MemoryInfo:
     """A buffer or an image object of the device."""
 
     kind: Literal["input", "output", "arena", "intermediate", "constant"]
-    """The caller gives inputs and outputs, and may give arenas. Constants are filled once."""
+    """The caller provides inputs and outputs, and may provide arenas. Constants are filled once."""
     bytes: int
     name: str = ""
     key: str = ""
-    """The tensor among the weights whose bytes a constant holds."""
+    """The tensor among the weights that holds the bytes of a constant."""
     image: ImageInfo | None = None
-    """The image that the memory is; absent for a buffer."""
+    """The image, if the memory is one; absent for a buffer."""
 
 
 @dataclass(frozen=True)
 class PortInfo:
-    """An input or an output: a tensor, row-major in its memory unless that is an image."""
+    """An input or an output: a tensor, row-major in its memory unless the memory is an image."""
 
     name: str
     type: str
-    """The numpy name of its elements, such as float32."""
+    """The numpy name of the element type, such as float32."""
     shape: tuple[int, ...]
     memory: int
 
 
 @dataclass(frozen=True)
 class ValueInfo:
-    """Bytes of a memory as commands use them.
+    """A byte range of a memory, as commands use it.
 
-    The elements are row-major in `shape`, which is the physical one: a value in blocks of four
-    channels has an axis of four at its end. In an image this axis is the texel, and the other axes,
-    in row-major order, are its layers, rows and columns.
+    The elements are row-major in `shape`, which is the physical shape: a value in blocks of four
+    channels has a last axis of four. In an image this axis is the texel, and the other axes, in
+    row-major order, are the layers, rows and columns.
     """
 
     name: str
     type: str
-    """The numpy name of its elements. Integers have no sign: int8 may hold uint8."""
+    """The numpy name of the element type. Integers have no sign: int8 may hold uint8."""
     shape: tuple[int, ...]
     memory: int
     bytes: int
     offset: int = 0
-    """The first byte in the memory."""
+    """The offset of the first byte in the memory."""
     image: ImageInfo | None = None
-    """The image that kernels get for it; absent where they get a buffer."""
+    """The image that kernels receive; absent if they receive a buffer."""
     pitch: int = 0
-    """Bytes from row to row of a 2-D image over an arena."""
+    """Bytes between the rows of a 2-D image in an arena."""
     view_of: int | None = None
-    """The value whose bytes, or a part of them, it is; absent for one with bytes of its own."""
+    """The value that contains the bytes of this one; absent if it has its own bytes."""
     live: tuple[int, int] | None = None
     """The first command that writes it or a view of it, and the last that uses one; absent for
     views, inputs, outputs and constants."""
@@ -87,39 +87,39 @@ class ValueInfo:
 
 @dataclass(frozen=True)
 class ParameterInfo:
-    """A parameter of a kernel: a buffer, an image, or a scalar with the same value always."""
+    """A parameter of a kernel: a buffer, an image, or a scalar that always has the same value."""
 
     kind: Literal["buffer", "image", "scalar"]
     type: str
-    """The numpy name of its elements."""
+    """The numpy name of the element type."""
     shape: tuple[int, ...] = ()
     access: Literal["", "read", "write"] = ""
     """Empty for a scalar."""
     value: int | None = None
-    """The value of a scalar."""
+    """The value, if it is a scalar."""
 
 
 @dataclass(frozen=True)
 class KernelInfo:
-    """A kernel and its NDRange. Several may be one function of the source."""
+    """A kernel and its NDRange. Several kernels may share one function of the source."""
 
     name: str
     function: str
-    """Its name in the source, or in its binary."""
+    """Its name in the source or in its binary."""
     global_size: tuple[int, ...]
     local_size: tuple[int, ...]
-    """Empty where the runtime may choose."""
+    """Empty if the runtime may choose."""
     parameters: tuple[ParameterInfo, ...]
     """In the order of the arguments."""
     in_place: tuple[tuple[int, int], ...] = ()
-    """Pairs of buffers, by their positions among the arguments of a launch: a launch may give the
-    same bytes to both."""
+    """Pairs of buffers, as positions among the arguments of a launch, that may be the same bytes.
+    """
     nodes: str = ""
-    """The nodes of the network that it computes, as the comment above it names them."""
+    """The nodes of the network that it computes, as in the comment above its source."""
     plan: str = ""
-    """The decisions of its schedule: a rule and its parameters, as `#tir.plan` prints them."""
+    """The rule and the parameters of its schedule, as `#tir.plan` prints them."""
     binary: str = ""
-    """The tensor among the weights that is its program, a binary; empty if the source has it."""
+    """The tensor among the weights that holds its program binary; empty if the source has it."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class LaunchInfo:
 
     kernel: int
     arguments: tuple[int, ...]
-    """A value for each parameter of the kernel that is no scalar."""
+    """A value for each parameter of the kernel except scalars."""
     node: str = ""
     """The node of the network that it computes, if known."""
     op: Literal["launch"] = "launch"
@@ -136,7 +136,7 @@ class LaunchInfo:
 
 @dataclass(frozen=True)
 class CopyInfo:
-    """A copy of a whole value to another one of as many bytes."""
+    """A copy of a whole value to another one of the same size."""
 
     source: int
     destination: int
@@ -146,13 +146,14 @@ class CopyInfo:
 
 @dataclass(frozen=True)
 class OffloadInfo:
-    """A command of an accelerator's graph that a library computes."""
+    """A command of an accelerator's graph, computed by a library."""
 
     graph: int
     command: int
-    """Its position among the graph's commands."""
+    """Its position among the commands of the graph."""
     arguments: tuple[int, ...]
-    """The values of the tensors that it reads, then of those that it writes, then its scratch."""
+    """The values of the tensors that it reads, then those that it writes, then its scratch memory.
+    """
     node: str = ""
     op: Literal["offload"] = "offload"
 
@@ -171,77 +172,77 @@ class GraphInfo:
     text: str
     """The graph in the dialect of its accelerator."""
     weights: tuple[str, ...] = ()
-    """The tensors among the weights that its constants are."""
+    """The tensors among the weights that hold its constants."""
     fence: Literal["queue", "events", "finish"] = "queue"
-    """How its commands are ordered with those around them: they are on the same queue, or on one of
-    the device's own with events between, or the host waits before and after each."""
+    """How its commands are ordered with the commands around them: on the same queue, on a queue of
+    the device with events between, or by the host, which waits before and after each."""
     memory: Literal["buffers", "host"] = "buffers"
-    """Where its commands find their tensors: in buffers, or in memory of the host."""
+    """Where its commands find their tensors: in buffers, or in host memory."""
 
 
 @dataclass(frozen=True)
 class Description:
     """A compiled program.
 
-    Commands run in their order on one in-order queue, as if each waited for the one before.
+    Commands run one after the other on one in-order queue.
     """
 
     clopt: str
     """The version of clopt that compiled it."""
     name: str
     target: str
-    """The device that the code is for."""
+    """The device for which the code was compiled."""
     inputs: tuple[PortInfo, ...]
     outputs: tuple[PortInfo, ...]
     memories: tuple[MemoryInfo, ...]
-    """Those of the inputs, then of the outputs, then all others."""
+    """The memories of inputs, then of outputs, then all others."""
     values: tuple[ValueInfo, ...]
     kernels: tuple[KernelInfo, ...]
     commands: tuple[CommandInfo, ...]
     standard: str
-    """The version of OpenCL C, for -cl-std=."""
+    """The version of OpenCL C, for `-cl-std=`."""
     requires: tuple[str, ...] = ()
-    """What the kernels need beyond the core of OpenCL 1.2: fp16, fp64, images, rounding (build with
-    -cl-fp32-correctly-rounded-divide-sqrt), dots (cl_khr_integer_dot_product), ptx_dots."""
+    """Features that the kernels need in addition to OpenCL 1.2: fp16, fp64, images, rounding (build
+    with -cl-fp32-correctly-rounded-divide-sqrt), dots (cl_khr_integer_dot_product), ptx_dots."""
     graphs: tuple[GraphInfo, ...] = ()
     remarks: tuple[str, ...] = ()
-    """The points where the compiler departed from what it was asked for."""
+    """Sentences about the points in which the program differs from the request."""
     source: str = ""
     """The OpenCL C of all kernels."""
     source_file: str = ""
-    """The file beside the description with the source, if that is not here."""
+    """The file beside the description that holds the source, if `source` does not."""
     weights_file: str = ""
-    """The safetensors file beside the description with the tensors of constants and binaries."""
+    """The safetensors file beside the description that holds constants and binaries."""
     format: Literal["clopt-program"] = "clopt-program"
     version: Literal[1] = VERSION
 
     def kernel_source(self, kernel: KernelInfo) -> str:
-        """Return the OpenCL C that builds one kernel alone; all of it for kernels of others."""
+        """Return the OpenCL C that builds one kernel; the whole source for foreign kernels."""
         from .backends.kernel_source import split_kernels
 
         return split_kernels(self.source).get(kernel.function, self.source)
 
     @property
     def weight_keys(self) -> set[str]:
-        """The keys of the arrays that constants, binaries and graphs are."""
+        """The keys of the arrays that hold constants, binaries and graphs."""
         keys = {memory.key for memory in self.memories if memory.key}
         keys |= {kernel.binary for kernel in self.kernels if kernel.binary}
         return keys.union(*(graph.weights for graph in self.graphs))
 
     def bytes_by_kind(self) -> dict[str, int]:
-        """Return the device's memory for inputs, outputs, arenas, intermediates, constants."""
+        """Return the device bytes of inputs, outputs, arenas, intermediates and constants."""
         sizes: dict[str, int] = {}
         for memory in self.memories:
             sizes[memory.kind] = sizes.get(memory.kind, 0) + memory.bytes
         return sizes
 
     def as_json(self) -> dict[str, Any]:
-        """Return the description as values of JSON, without the fields that have their default."""
+        """Return the description as JSON values, without fields that have their default."""
         return record_as_json(self)
 
     @classmethod
     def from_json(cls, table: object) -> Description:
-        """Read what `as_json` wrote; CloptError for anything else."""
+        """Read the result of `as_json`; raise CloptError for anything else."""
         try:
             found = read_record(cls, table)
             _check(found)
@@ -251,7 +252,7 @@ class Description:
         return found
 
     def __str__(self) -> str:
-        """Return the JSON with a line for each row of a table."""
+        """Return JSON text with one line for each row of a table."""
         return "{\n" + ",\n".join(map(_line, self.as_json().items())) + "\n}"
 
 
@@ -269,7 +270,7 @@ def _line(field: tuple[str, Any]) -> str:
 
 
 def _check(found: Description) -> None:
-    """Check what the types leave open: positions, ranges of bytes, numbers of arguments."""
+    """Check what types cannot express: positions, byte ranges, numbers of arguments."""
     for number, value in enumerate(found.values):
         where = f"values[{number}]"
         memory = _at(found.memories, value.memory, f"{where}.memory")

@@ -1,4 +1,4 @@
-"""The error for mistakes that the user can fix, and the warning for what slows clopt down."""
+"""The error for mistakes that a user can fix, and the warning about lost speed."""
 
 from __future__ import annotations
 
@@ -7,18 +7,18 @@ import warnings
 from .messages.printable import visible
 
 LINE_BREAK = "\n  "
-"""The separator between the mistakes of one report."""
+"""The separator between the mistakes in one report."""
 
 
 class CloptError(Exception):
-    """A mistake of the user's, in one sentence: the mistake, the rule and the remedy.
+    """A user's mistake in one sentence: what was expected, what was found, and the remedy.
 
-    The sentence names the ONNX node or `file:line:column`; a note may show the line. The command
-    lines print both without a traceback and exit with status 1. Any other exception that escapes
-    from clopt is a bug of clopt.
+    The sentence names the ONNX node or `file:line:column`; a note may show the source line. The
+    command lines print both without a traceback and exit with status 1. Any other exception that
+    leaves clopt is a bug in clopt.
 
-    A report of several mistakes has a line for each, all but the first indented by two spaces.
-    Quoted names and texts appear with escapes for line breaks and invisible characters.
+    A report of several mistakes has one line for each; all but the first are indented by two
+    spaces. Quoted names and texts have escapes for line breaks and invisible characters.
     """
 
     def __init__(self, sentence: str) -> None:
@@ -26,21 +26,24 @@ class CloptError(Exception):
 
 
 class UnavailableError(CloptError):
-    """The device, or this machine, lacks something that a plan of the model needs.
+    """The device or this machine lacks something that a plan of the model needs.
 
-    A model with a fallback runs that.
+    A model with a fallback runs the fallback instead.
     """
 
 
 class CloptWarning(UserWarning):
-    """Something about the machine that costs time, not results. The command lines print it."""
+    """A property of the machine that costs time but does not change results.
+
+    The command lines print it.
+    """
 
 
 _DECORATORS = ("contextlib", "functools")
 
 
 def warn(sentence: str) -> None:
-    """Warn at the line that called clopt, whichever module of clopt noticed."""
+    """Warn at the line that called clopt, not at the line in clopt that detected the problem."""
     from inspect import currentframe  # takes milliseconds to import
 
     package = __name__.rpartition(".")[0]
@@ -48,7 +51,7 @@ def warn(sentence: str) -> None:
     while frame is not None:
         level += 1
         name = str(frame.f_globals.get("__name__"))
-        # Of our functions some are wrapped by decorators, whose frames lie around theirs.
+        # Decorators wrap some of our functions, so their frames come between ours.
         if name.startswith(f"{package}.") or (name in _DECORATORS and inside == level - 1):
             inside = level
         frame = frame.f_back

@@ -1,4 +1,4 @@
-"""Names that a package exports and imports on first use, so that importing it stays cheap."""
+"""Names that a package imports on first use, so that importing the package stays fast."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import Any
 
 
 def lazy_exports(package: str, homes: Mapping[str, str]) -> Callable[[str], Any]:
-    """Return the `__getattr__` of `package`: each name comes from its module in `homes`.
+    """Return the `__getattr__` of `package`, which imports each name from its module in `homes`.
 
-    A module of the package begins with a dot.
+    Modules of the package begin with a dot.
     """
 
     def __getattr__(name: str) -> Any:

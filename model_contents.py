@@ -1,4 +1,4 @@
-"""The parts of a compiled model: its program as a module or as text, its kernels, its weights."""
+"""The contents of a compiled model: its program as a module or as text, kernels, and weights."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class Contents(Protocol):
-    """What a compiled model consists of."""
+    """The contents of a compiled model."""
 
     @property
     def inputs(self) -> list[TensorInfo]: ...
@@ -29,7 +29,7 @@ class Contents(Protocol):
     def target_name(self) -> str: ...
     @property
     def accelerators(self) -> Sequence[str]:
-        """Those that compute a part."""
+        """The accelerators that compute a part of the network."""
         ...
 
     @property
@@ -44,7 +44,7 @@ class Contents(Protocol):
     def description(self) -> Description: ...
     @property
     def stored(self) -> StoredProgram:
-        """The same as text and plain data."""
+        """The same contents as text and plain data."""
         ...
 
 
@@ -52,7 +52,7 @@ class ModuleContents:
     """A compiled module and its weights."""
 
     def __init__(self, module: ModuleOp, weights: Weights, source: str | None = None) -> None:
-        """`source` is the OpenCL C of the kernels when `module` only declares them."""
+        """`source` is the OpenCL C of the kernels if `module` only declares them."""
         from .backends.programs import program_of
         from .dialects.cl import graphs_in, target_of
         from .tensor_info import TensorInfo
@@ -114,7 +114,7 @@ class ModuleContents:
 
 
 class TextContents:
-    """A stored model: everything that needs the IR is read when it is asked for."""
+    """A stored model, which reads everything that needs IR on demand."""
 
     def __init__(
         self,
@@ -134,7 +134,7 @@ class TextContents:
 
     @property
     def module(self) -> ModuleOp:
-        """The module, compiled again; where that is impossible, its declarations."""
+        """The module, compiled again; if that is impossible, its declarations."""
         return self._compiled or self.declared
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Accelerators by name, from Python: whether a device has one, and a model partitioned for it."""
+"""Accelerators by name, from Python: query a device for one, or partition a model for it."""
 
 from __future__ import annotations
 
@@ -24,11 +24,12 @@ if TYPE_CHECKING:
 def has_accelerator(
     name: str, device: DeviceChoice | None = None, library: str | None = None
 ) -> bool:
-    """Return whether `device`, by default the first listed, can run what an accelerator computes.
+    """Return whether `device`, by default the first listed, can run the graphs of an accelerator.
 
-    A library on the device serves this process, or `library` does, as in `clopt.compile(...,
-    accelerators={name: library})`. An accelerator of calls needs the modules of its functions; one
-    of kernels runs everywhere. Raises CloptError for an unknown accelerator or device.
+    The library on the device must work in this process, or `library` in its place, as with
+    `clopt.compile(..., accelerators={name: library})`. An accelerator of calls needs the modules of
+    its functions. An accelerator of kernels runs on every device. Raises CloptError for an unknown
+    accelerator or device.
     """
     from .backends.pyopencl_runtime.devices import find_device, list_devices
 
@@ -59,11 +60,11 @@ def partition_for(
 ) -> ModuleOp:
     """Return a copy of `module` (of nn operations) with an accelerator's graphs.
 
-    `clopt.compile` takes the copy. It is simplified first, as `clopt.compile` does. Graphs take
-    every operation that they can, as in the mode `prefer`, unless the target says `auto`. `weights`
-    are those of the module, and also get constants that the accelerator needs in another order.
-    With `explain` a table on stderr says which graph each operation is in, or why it is in none.
-    Raises CloptError for a target without the accelerator.
+    `clopt.compile` accepts the copy. The module is first simplified as in `clopt.compile`. Graphs
+    take every operation that the accelerator supports (mode `prefer`), unless the target says
+    `auto`. `weights` are the module's; constants that the accelerator needs in another order are
+    added to them. With `explain`, a table on stderr shows the graph of each operation, or the
+    reason why it has none. Raises CloptError if the target lacks the accelerator.
     """
     from .passes.nn.choose import NNChoosePass
     from .passes.on_networks import DCEOfNetworks
@@ -84,7 +85,7 @@ def partition_for(
     run_pipeline(ctx, module, "simplify")
     with explaining(ctx):
         NNChoosePass(graphs_only=True, explain=explain).apply(ctx, module)
-    # Graphs hold their own constants, so those that only the accelerator reads are dead.
+    # Graphs hold copies of their constants, so constants that only the accelerator reads are dead.
     DCEOfNetworks().apply(ctx, module)
     module.verify()
     return module

@@ -1,6 +1,7 @@
 """The arguments of `clopt.compile` and `clopt.load`, as values that check themselves.
 
-Importing this module loads neither the compiler nor ONNX: a model from the cache needs neither.
+Importing this module loads neither the compiler nor ONNX, because models from the cache need
+neither.
 """
 
 from __future__ import annotations
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 A_DEVICE = "a part of its name, its number in clopt.list_devices(), or an entry of it"
 
 DeviceChoice: TypeAlias = str | int | Device
-"""A part of a device's name, its number in `list_devices()`, or an entry of that."""
+"""A part of a device's name, its number in `list_devices()`, or an entry of that list."""
 
 FORMS = ("int8", "int8-per-channel")
 
@@ -40,9 +41,9 @@ REPORT = "report"
 
 @dataclass(frozen=True)
 class Place:
-    """Where a model runs, if more than a device is to be said: for `device=` of `clopt.compile`.
+    """Where a model runs, for `device=` of `clopt.compile`, in more detail than a device.
 
-    `queue` is an in-order queue for `run`; without it `context` decides, and without both `device`.
+    `queue` is an in-order queue for `run`. Without it, `context` decides; without both, `device`.
     `arena` is a list of buffers of the context for the intermediate results, each of at least
     `executable.arena_bytes`. Models on one queue may share them.
     """
@@ -65,23 +66,24 @@ class Place:
 
     @property
     def is_given(self) -> bool:
-        """Whether it names a device in any way."""
+        """Whether it names a device, a context or a queue."""
         return any(given is not None for given in (self.device, self.context, self.queue))
 
     def chosen(self) -> Place:
-        """Return the same place with its device, context and queue."""
+        """Return this place with its device, context and queue filled in."""
         device, context, queue = choose_place(self.device, self.context, self.queue)
         return replace(self, device=device, context=context, queue=queue)
 
 
 @dataclass(frozen=True)
 class Origin:
-    """How a model came to its device, so that another process can make it in the same way."""
+    """How a model got its device, so that another process can do the same."""
 
     device: str | DeviceName | None
-    """Part of a name, as the caller gave it, or the name of the device; None for the first one."""
+    """A part of a name as the caller gave it, or the name of the device; None for the first device.
+    """
     caller_owns: str | None
-    """What of the place is an object of the caller's process: a queue, a context or an arena."""
+    """The kind of the caller's object in the place, if any: a queue, a context or an arena."""
     accelerators: Mapping[str, str]
     use_cache: bool
 
@@ -89,7 +91,7 @@ class Origin:
     def of(
         cls, asked: Place, device: Device | None, accelerators: Mapping[str, str], use_cache: bool
     ) -> Origin:
-        """Return the origin of a model for `device`, for which the caller asked by `asked`."""
+        """Return the origin of a model on `device`, for which the caller passed `asked`."""
         owned = (name for name in ("queue", "context", "arena") if getattr(asked, name) is not None)
         choice = device and DeviceName.of(device)
         if isinstance(asked.device, str) and not asked.device.strip().isdecimal():
@@ -99,21 +101,21 @@ class Origin:
 
 @dataclass(frozen=True)
 class Quantization:
-    """How to round a network to int8: for `quantize=` of `clopt.compile`.
+    """How to round a network to int8, for `quantize=` of `clopt.compile`.
 
-    `form` is "int8", or "int8-per-channel" with a scale for each output channel of the weights;
-    None leaves floats as they are. Scales are powers of two if an accelerator of the target needs
-    them or with `round_scales`.
+    `form` is "int8", or "int8-per-channel" with one scale per output channel of the weights; None
+    keeps floats. Scales are powers of two if an accelerator of the target needs this, or with
+    `round_scales`.
 
-    `samples` holds inputs, arrays by name or the path of an .npz file, in batches along axis 0. The
-    float network runs on them, on the device of the compilation or the first one. From its values
-    follow ranges by `method`: "kl" (default) keeps most of the distribution, "max" all,
-    "percentile" leaves out one element in a hundred thousand; "global-scale" takes 8 for all values
-    and needs no samples. With `report` the samples run again: `CompiledModel.quantization` has the
-    error of each value beside the float network.
+    `samples` holds inputs, as arrays by name or the path of an .npz file, in batches along axis 0.
+    The float network runs on them, on the device of the compilation or the first one. `method`
+    computes the ranges from its values: "kl" (default) keeps most of the distribution, "max" keeps
+    all values, and "percentile" drops one element in a hundred thousand. "global-scale" uses a
+    range of 8 for all values and needs no samples. With `report` the samples run again, and
+    `CompiledModel.quantization` lists the error of each value relative to the float network.
 
-    `round_scales` also gives a model that is quantised already scales of powers of two;
-    `CompiledModel.remarks` tells the error of each of its weights.
+    `round_scales` also rounds the scales of a model that is already quantised;
+    `CompiledModel.remarks` lists the error of each of its weights.
     """
 
     form: str | None = None
@@ -128,16 +130,16 @@ class Quantization:
         if self.form is None:
             if self.samples is not None or self.method is not None or self.report:
                 raise CloptError(
-                    f"samples, a method and a report are for a network that clopt quantises; name "
+                    f"samples, a method and a report apply to networks that clopt quantises; name "
                     f"the form, {' or '.join(FORMS)}."
                 )
             return
         if self.form not in FORMS:
-            raise CloptError(f'quantize is one of {", ".join(FORMS)}, not "{self.form}".')
+            raise CloptError(f'quantize must be one of {", ".join(FORMS)}, not "{self.form}".')
         methods = ("global-scale", *RANGES)
         if self.method is not None and self.method not in methods:
             raise CloptError(
-                f'the method of quantizing is one of {", ".join(methods)}, not "{self.method}".'
+                f'the calibration method must be one of {", ".join(methods)}, not "{self.method}".'
             )
         if self.samples is None and (self.reads_samples or self.report):
             wanted = "a report of errors" if self.report else f"the method {self.method}"
@@ -151,16 +153,16 @@ class Quantization:
 
     @property
     def ranges(self) -> str:
-        """The method for ranges, by default the one that the samples allow."""
+        """The method for ranges; by default the one that the samples allow."""
         return self.method or ("global-scale" if self.samples is None else "kl")
 
     @property
     def reads_samples(self) -> bool:
-        """Whether ranges follow from samples."""
+        """Whether ranges are computed from samples."""
         return self.ranges != "global-scale"
 
     def arrays(self) -> Mapping[str, Array]:
-        """Return the samples, read from their file."""
+        """Return the samples; read them from their file if necessary."""
         if isinstance(self.samples, str | PathLike):
             return read_arrays(Path(self.samples))
         return self.samples or {}
@@ -168,9 +170,9 @@ class Quantization:
 
 @dataclass(frozen=True)
 class CompileOptions:
-    """All that decides the compiled program, beside the model and the device.
+    """All arguments that determine the program, besides the model and the device.
 
-    The cache of compiled models has every field in its key.
+    Every field is part of the key in the cache of compiled models.
     """
 
     target: str | Path | Target | None = None
@@ -189,8 +191,8 @@ class CompileOptions:
     facts: Mapping[str, Fact] = field(default_factory=dict[str, "Fact"])
 
     def key(self) -> str | None:
-        """Return the fields as JSON, or None if the result depends on more than they say."""
-        # A target's file may name others; samples may be large, or a file that changes.
+        """Return the fields as JSON, or None if they do not determine the result."""
+        # A target's file may refer to others; samples may be large, or in a file that changes.
         target, asked = self.target, self.quantization
         is_named = target is None or (isinstance(target, str) and ".toml" not in target)
         is_measured = asked is not None and asked.samples is not None
@@ -204,14 +206,14 @@ class CompileOptions:
 
 
 def _plain(value: object) -> object:
-    """Return a value of the options as JSON has it."""
+    """Return an option's value as JSON represents it."""
     if isinstance(value, PathLike):
         return fspath(cast("PathLike[str]", value))
     return vars(value) if isinstance(value, Quantization) else dict(cast("Any", value))
 
 
 def checked_accelerators(given: Mapping[str, str] | None) -> Mapping[str, str]:
-    """Return the argument `accelerators`; CloptError for one that no library can replace."""
+    """Return the argument `accelerators`; raise CloptError for accelerators without a library."""
     known = [name for name, row in accelerators().items() if row.runtime]
     wanted = f'a mapping of accelerators to libraries, for example {{"{known[0]}": "reference"}}'
     check_type("accelerators", given, (Mapping,), wanted)

@@ -1,4 +1,4 @@
-"""Compiled models in pickles: what one holds, and the model that another process makes of it."""
+"""Compiled models in pickles: their state, and how another process restores the model."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from .weights import Weights
 
 
 def state_of(model: CompiledModel) -> tuple[str, dict[str, Any]]:
-    """Return the arguments of `restore` for a model.
+    """Return the arguments of `restore` for a model: plain values and arrays.
 
-    They are plain values and arrays, so that any version can read them. CloptError for a model with
-    objects of the caller's process.
+    So every version of clopt can read them, to report a mismatch. Raises CloptError for a model
+    with objects of the caller's process.
     """
     origin = model.origin
     if origin is None:

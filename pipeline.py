@@ -1,4 +1,4 @@
-"""Running passes from Python: pipelines by name, over a module or its text, for any target."""
+"""Running passes from Python: pipelines by name, on a module or its text, for any target."""
 
 from __future__ import annotations
 
@@ -33,16 +33,16 @@ def run_pipeline(
     memory_limit: int | None = None,
     callback: PassPipelineCallbackType | None = None,
 ) -> ModuleOp:
-    """Return what passes make of a module or of MLIR text; a given module stays unchanged.
+    """Return the module that passes make of a module or of MLIR text; the input stays unchanged.
 
-    `pipeline` is written as for `clopt -p`: passes of clopt, xDSL and other installed packages,
-    with their options, and named pipelines, as in "simplify,nn-fuse". Passes as objects work as
-    well: frozen dataclasses, whose fields are their options. `target` is what the code is for: a
-    name and facts, the path of a .toml file or a Target. Without it, it is the module's own.
+    `pipeline` is text as for `clopt -p`: passes of clopt, xDSL and other installed packages with
+    their options, and named pipelines, as in "simplify,nn-fuse". It can also be passes as objects:
+    frozen dataclasses whose fields are their options. `target` is a name and facts, the path of a
+    .toml file or a Target. Without it, the module's own target is used.
 
-    The arrays that the module names are its resource `nn.weights`, or else in `weights`. The result
-    has them and those that passes made as a resource, so that `clopt.compile` takes it as it is.
-    `memory_limit` is that of `compile`; xDSL's `callback` is called between passes. Raises
+    The module's arrays are its resource `nn.weights`, or else in `weights`. The result has these
+    arrays and those that passes made as a resource, so that `clopt.compile` accepts it directly.
+    `memory_limit` is the same as for `compile`; xDSL's `callback` is called between passes. Raises
     CloptError for a mistake in the arguments or in the module.
     """
     check_type("target", target, (str, PathLike, Target), "a name and facts, or a Target")
@@ -70,20 +70,20 @@ def _passes(pipeline: object) -> tuple[ModulePass, ...]:
     if len(passes) != len(given):
         wrong = next(each for each in given if not isinstance(each, ModulePass))
         raise CloptError(
-            'pipeline is text such as "simplify,fuse", or passes such as NNFusePass(), '
+            'pipeline must be text such as "simplify,fuse", or passes such as NNFusePass(), '
             f"not {type_name(wrong)}."
         )
     return passes
 
 
 def _read(module: object, ctx: CloptContext) -> ModuleOp:
-    """Return a module of ours to change, verified."""
+    """Return a verified module that passes may change."""
     if isinstance(module, str):
         source = SourceModule.parse(ctx, Source("the text", module))
         source.verify()
         return source.module
     if not isinstance(module, ModuleOp):
-        raise CloptError(f"module is a ModuleOp or MLIR text, not {type_name(module)}.")
+        raise CloptError(f"module must be a ModuleOp or MLIR text, not {type_name(module)}.")
     _verify(module)
     return module.clone()
 

@@ -1,7 +1,7 @@
-"""What other installed packages add to clopt, found by their entry points.
+"""Extensions of clopt in other installed packages, found by their entry points.
 
-An operation, a pass or a text backend comes by the group `xdsl.universe`; the groups of clopt are
-named beside the tables that they extend. `docs/extend/from-outside.md` has an example of each.
+Operations, passes and text backends use the group `xdsl.universe`. clopt's own groups are named
+beside the tables that they extend. `docs/extend/from-outside.md` has an example of each.
 """
 
 from __future__ import annotations
@@ -16,10 +16,7 @@ from .errors import CloptError
 
 @cache
 def installed() -> Mapping[str, Sequence[EntryPoint]]:
-    """Return the entry points of all packages by group.
-
-    Reading them takes 5 ms (Zen 4, 100 packages).
-    """
+    """Return the entry points of all packages by group, which takes 5 ms (Zen 4, 100 packages)."""
     found = entry_points()
     return {group: tuple(found.select(group=group)) for group in found.groups}
 

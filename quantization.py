@@ -1,4 +1,4 @@
-"""Quantise a float network by calibration data."""
+"""Quantisation of a float network with calibration data."""
 
 from __future__ import annotations
 
@@ -34,10 +34,9 @@ def quantize(
     prepare: Callable[[ModuleOp], Run],
     shifts: bool,
 ) -> QuantizationReport | None:
-    """Simplify and quantise a module of one network in place; return the report, if asked for.
+    """Simplify and quantise a module of one network in place; return the report, if requested.
 
-    `prepare` compiles a module for the runs over the samples. With `shifts` scales are powers of
-    two.
+    `prepare` compiles a module that runs on the samples. With `shifts`, scales are powers of two.
     """
     run_pipeline(ctx, module, "simplify")
     networks = nn.networks_of(module)
@@ -122,7 +121,7 @@ def _batches(function: func.FuncOp, data: Arrays) -> Iterator[list[Array]]:
 
 
 def _ranges(function: func.FuncOp, run: Run, samples: Arrays, method: str) -> dict[str, float]:
-    """Return the range of each site by a method."""
+    """Return the range of each site, computed by a method."""
     names = _names(function)
     histograms = [Histogram() for _ in names]
     for inputs in _batches(function, samples):
@@ -134,7 +133,7 @@ def _ranges(function: func.FuncOp, run: Run, samples: Arrays, method: str) -> di
 
 
 def _scales(observed: ModuleOp) -> list[float]:
-    """Return the scale of each site, whose dequantised values the module returns."""
+    """Return the scale of each site; the module returns the dequantised values of the sites."""
     (function,) = nn.networks_of(observed)
     last = function.body.block.last_op
     backs = [value.owner for value in last.operands] if last else []
@@ -145,7 +144,7 @@ def _scales(observed: ModuleOp) -> list[float]:
 def _compare(
     function: func.FuncOp, exact: Run, found: Run, samples: Arrays, scales: Sequence[float]
 ) -> QuantizationReport:
-    """Return the errors over all data: sites by their names, then results."""
+    """Return the errors over all samples: sites by their names, then results."""
     results = nn.parameter_names(function)[len(function.args) :]
     sites = [
         QuantizedValue(name, scale) for name, scale in zip(_names(function), scales, strict=True)

@@ -20,11 +20,11 @@ class TensorInfo:
     shape: tuple[int, ...]
     dtype: np.dtype[Any]
     image: tuple[int, ...] | None = None
-    """Width and height in texels of the image that the application binds; None for a buffer."""
+    """Width and height, in texels, of the image that the application binds; None for a buffer."""
 
     @classmethod
     def of(cls, port: Port) -> TensorInfo:
-        """Return the public form of a program's parameter."""
+        """Return the public description of a program's parameter."""
         from .dialects.nn.types import numpy_dtype
         from .dialects.tir import image_of
 
@@ -42,5 +42,5 @@ class TensorInfo:
 
 
 def describe(shape: Sequence[int], dtype: np.dtype[Any]) -> str:
-    """`1x3x224x224 float32`, for messages and tables."""
+    """Return text such as `1x3x224x224 float32`, for messages and tables."""
     return f"{'x'.join(map(str, shape)) or 'scalar'} {dtype.name}"

@@ -1,4 +1,4 @@
-"""Models of PyTorch: `clopt.from_torch(module, example)` and `torch.compile(backend="clopt")`."""
+"""PyTorch models: `clopt.from_torch(module, example)` and `torch.compile(backend="clopt")`."""
 
 from __future__ import annotations
 
@@ -18,15 +18,15 @@ if TYPE_CHECKING:
     from .compiled_model import CompiledModel
 
 _MOST_CHANGES = 2
-"""A weight that changes more often is an input from then on."""
+"""A weight that has changed more often becomes an input."""
 
 
 def from_torch(module: Any, example: Any, **options: Any) -> CompiledModel:
-    """Compile a module of PyTorch for the shapes of `example`: a tensor, a tuple, or keywords.
+    """Compile a PyTorch module for the shapes of `example`: a tensor, a tuple, or keywords.
 
-    `options` are those of `clopt.compile`. The weights are those of the module at this moment. An
-    input has the name of its argument. Raises CloptError for a module that torch.export cannot
-    export, and for one that calls what clopt does not compute.
+    `options` are the options of `clopt.compile`. Later changes of the weights have no effect.
+    Inputs are named after the arguments. Raises CloptError if torch.export cannot export the
+    module, or if clopt does not support one of its operations.
     """
     named, several = isinstance(example, Mapping), isinstance(example, list | tuple)
     keywords = cast("Mapping[str, Any]", example if named else {})
@@ -46,7 +46,7 @@ def backend(
 ) -> Callable[..., Any]:
     """Compile a graph of dynamo: the entry point "clopt" of the group `torch_dynamo_backends`.
 
-    `options` are those of `clopt.compile`.
+    `options` are the options of `clopt.compile`.
     """
     torch = torch_module()
     if torch.is_grad_enabled() and any(getattr(t, "requires_grad", False) for t in inputs):
@@ -60,7 +60,7 @@ def backend(
 
 
 class TorchGraph:
-    """A graph of dynamo, compiled for each set of weights and shapes that it is called with."""
+    """A graph of dynamo, compiled for each combination of weights and shapes in its calls."""
 
     def __init__(self, graph: Any, inputs: Sequence[Any], options: Mapping[str, Any]):
         tensor, parameter = torch_module().Tensor, torch_module().nn.Parameter
@@ -92,7 +92,7 @@ class TorchGraph:
         return made.run(*inputs)
 
     def _count(self, changed: Sequence[int]) -> None:
-        """Make an input of a weight that changes often."""
+        """Turn weights that change often into inputs."""
         for i in changed:
             self._changes[i] = self._changes.get(i, 0) + 1
             if self._changes[i] > _MOST_CHANGES:
@@ -115,7 +115,7 @@ class TorchGraph:
 
         def compile_graph(aten: Any) -> Callable[..., Any]:
             places = [node for node in aten.graph.nodes if node.op == "placeholder"]
-            # Otherwise torch has merged arguments, and no place is known to be that of a weight.
+            # torch may merge arguments; then the position of a weight is unknown.
             known = fixed if len(places) == len(inputs) else {}
             constants = {places[i].name: tensor for i, tensor in known.items()}
             return compile_parts(aten, constants, self._options)
@@ -124,15 +124,15 @@ class TorchGraph:
 
 
 class TorchVariant:
-    """A graph compiled for some weights, which remembers their versions."""
+    """A graph compiled for certain weights, with their versions."""
 
     def __init__(self, run: Callable[..., Any], fixed: Mapping[int, Any]):
         self.run = run
-        # Holds the weights, so that no other tensor gets their identity.
+        # Keeps the weights alive, so that no other tensor gets their identity.
         self._fixed = [(i, tensor, _version(tensor)) for i, tensor in fixed.items()]
 
     def changed(self, inputs: Sequence[Any]) -> list[int]:
-        """Return the positions of weights that were written since."""
+        """Return the positions of weights that have been written since compilation."""
         return [i for i, tensor, version in self._fixed if _version(tensor) != version]
 
 
@@ -143,7 +143,7 @@ def _version(tensor: Any) -> tuple[int, int]:
 def compile_parts(
     graph: Any, constants: Mapping[str, Any], options: Mapping[str, Any]
 ) -> Callable[..., Any]:
-    """Return `graph` with the parts that clopt computes as programs, and the others in torch."""
+    """Return `graph` with the supported parts as programs; torch computes the others."""
     refused = refused_nodes(graph, constants)
     computed = {
         node for node in graph.graph.nodes if node.op == "call_function" and node not in refused
@@ -168,7 +168,7 @@ def compile_parts(
 
 
 class TorchPart:
-    """A part of a graph of torch as a compiled model."""
+    """A part of a torch graph as a compiled model."""
 
     def __init__(
         self, model: CompiledModel, graph: Any, names: Sequence[str], held: Mapping[str, Any]
@@ -181,7 +181,7 @@ class TorchPart:
         self._from_numpy: Callable[..., Any] = torch_module().from_numpy
 
     def __call__(self, *tensors: Any) -> Any:
-        """Run on tensors in host memory, whose elements are read in place where contiguous."""
+        """Run on tensors in host memory; contiguous ones are read in place."""
         arrays = [tensors[i].detach().numpy() for i in self._inputs]
         results = [self._from_numpy(np.asarray(result)) for result in self.model.run(arrays)]
         return results[0] if self._is_single else tuple(results)

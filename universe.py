@@ -1,7 +1,7 @@
 """The dialects, passes and targets that clopt adds to xDSL, each imported on first use.
 
 To add one, add a row: its name, then `module:Class` with the module's path inside clopt. Dialects
-of accelerators are in the rows of `accelerators.py`.
+of accelerators are listed in `accelerators.py`.
 """
 
 from __future__ import annotations
@@ -78,12 +78,13 @@ FRONTENDS: dict[str, str] = {
     "linalg": "frontends.linalg:import_linalg",
     "onnx": "frontends.onnx:import_onnx",
 }
-"""The importers of networks in other forms than nn."""
+"""The importers of networks that are not in nn."""
 
 WIDENED: dict[str, str] = {
     "linalg": "frontends.linalg.named:LINALG",
 }
-"""xDSL's dialects with more operations, for clopt's own contexts: a plug-in cannot replace one."""
+"""xDSL dialects with additional operations, for clopt's own contexts: plug-ins cannot replace them.
+"""
 
 NAMED_PIPELINES: dict[str, str] = {
     "clopt-fuse": "passes.named_pipelines:FusePipeline",
@@ -93,7 +94,7 @@ NAMED_PIPELINES: dict[str, str] = {
     "clopt-schedule": "passes.named_pipelines:SchedulePipeline",
     "clopt-simplify": "passes.named_pipelines:SimplifyPipeline",
 }
-"""The pipelines of `passes/pipelines.py`, for drivers that know only passes."""
+"""The pipelines of `passes/pipelines.py`, for drivers that accept only passes."""
 
 TARGETS: dict[str, str] = {
     "description": "backends.description_target:DescriptionTarget",
@@ -108,7 +109,7 @@ def _load(place: str) -> Any:
 
 
 def _tir() -> Dialect:
-    """Return the dialect of kernels, and let its verifier know our rules' plans."""
+    """Return the dialect of kernels; register our rules with the verifier of plans."""
     _load("dialects.tir:check_plans_by")(_plan_fault)
     return _load(DIALECTS["tir"])
 
@@ -139,7 +140,7 @@ def with_all_packages() -> Universe:
 
 
 def frontend(name: str) -> Callable[..., ModuleOp]:
-    """Return the importer of a frontend, by its name."""
+    """Return a frontend's importer by the frontend's name."""
     return _load(FRONTENDS[name]) if name in FRONTENDS else foreign_formats()[name]
 
 
@@ -154,4 +155,5 @@ CLOPT_UNIVERSE = Universe(
     all_passes=_factories(PASSES | NAMED_PIPELINES),
     all_targets=_factories(TARGETS),
 )
-"""The entry point of the group `xdsl.universe`: with it, a stock `xdsl-opt` runs our passes."""
+"""The entry point of the group `xdsl.universe`, with which a stock `xdsl-opt` runs clopt's passes.
+"""

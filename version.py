@@ -1,6 +1,6 @@
 """The version of clopt.
 
-It stands in the code, not in the metadata of an installation: a checkout and an archive have none.
+It is in the code because checkouts and archives have no installation metadata.
 """
 
 import time

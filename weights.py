@@ -1,4 +1,4 @@
-"""The store of a module's arrays, which the IR only names."""
+"""The store of a module's arrays; the IR contains only their names."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 STORABLE = frozenset(
     "bool int8 uint8 int16 uint16 int32 uint32 int64 uint64 float16 float32 float64".split()
 )
-"""The numpy types a weight can have."""
+"""The numpy types that a weight may have."""
 
 _DIGITS = 16  # 64 bits: among 10,000 weights two different ones share a key once in 10^11 models
 
-# Of longer arrays the digest gets two checksums of every piece, 96 bits: SHA-256 alone would take a
-# tenth of compiling, and a file with weights most of the time to load it.
+# Long arrays contribute two checksums of every piece (96 bits) to the digest. SHA-256 alone would
+# take a tenth of a compilation, and most of the time to load a file with weights.
 _PIECE = 1 << 16
 
 
 class Weights:
-    """Maps a key, derived from the content, to a read-only array, which may be memory-mapped.
+    """Maps keys, derived from the content, to read-only arrays, which may be memory-mapped.
 
-    Two equal arrays (same type, shape and bytes) share one key, so comparing keys compares
-    tensors, and the same model gives the same keys in every process.
+    Equal arrays (same type, shape and bytes) share one key, so comparing keys compares tensors. The
+    same model gives the same keys in every process.
     """
 
     def __init__(self) -> None:
@@ -39,7 +39,7 @@ class Weights:
         self._hints: dict[str, str] = {}
 
     def add(self, array: Array, hint: str = "") -> str:
-        """Store `array` and return its key; `hint` is a name for people (an initialiser's)."""
+        """Store `array` and return its key; `hint` is a readable name, such as an initialiser's."""
         if array.dtype.name not in STORABLE:
             raise CloptError(
                 f"The weight {hint or 'without a name'} has the type {array.dtype}; "
@@ -54,7 +54,7 @@ class Weights:
         return key
 
     def get(self, key: str) -> Array:
-        """Return the array called `key`."""
+        """Return the array with the key `key`."""
         if key not in self._arrays:
             raise CloptError(
                 f'The weight "{key}" is not in the store of {len(self)} weights; '
@@ -67,7 +67,7 @@ class Weights:
         return self._hints.get(key, "")
 
     def keys(self) -> Iterator[str]:
-        """Return the keys, in the order of storing."""
+        """Return the keys in the order in which arrays were stored."""
         return iter(self._arrays)
 
     def __contains__(self, key: object) -> bool:
@@ -78,7 +78,7 @@ class Weights:
 
     @classmethod
     def of(cls, arrays: Mapping[str, tuple[Array, str]]) -> Weights:
-        """Return a store of arrays with their hints, by keys that are known to be theirs."""
+        """Return a store of arrays with their hints; the caller guarantees that the keys match."""
         store = cls()
         store._arrays = {key: array for key, (array, _) in arrays.items()}
         store._hints = {key: hint for key, (_, hint) in arrays.items()}
@@ -90,11 +90,11 @@ class Weights:
         self._hints |= other._hints
 
     def become(self, other: Weights) -> None:
-        """Be the same store as another one, which sees what is added here."""
+        """Share the storage of another store: arrays added to one appear in both."""
         self._arrays, self._hints = other._arrays, other._hints
 
     def subset(self, keys: Iterator[str]) -> Weights:
-        """Return a store of the same arrays under `keys` alone."""
+        """Return a store with only the arrays under `keys`."""
         chosen = Weights()
         for key in keys:
             chosen._arrays[key] = self.get(key)
@@ -113,12 +113,12 @@ class Weights:
             save_file(arrays, path)
         except SafetensorError as error:
             raise CloptError(f"Cannot write the weights file {path}: {error}.") from error
-        # safetensors lets only the owner read; a compiled model is no secret.
+        # safetensors makes the file readable only by its owner, but a compiled model is not secret.
         Path(path).chmod(0o644)
 
     @classmethod
     def load(cls, path: str | Path) -> Weights:
-        """Read a file that `save` wrote; refuse a truncated or a foreign one."""
+        """Read a file that `save` wrote; refuse truncated or foreign files."""
         from safetensors import SafetensorError
         from safetensors.numpy import load_file  # pyright: ignore[reportUnknownVariableType]
 
@@ -149,7 +149,7 @@ class Weights:
 
 
 def _content_key(array: Array) -> str:
-    """`w_` and hexadecimal digits that depend on the array's type, shape and bytes alone."""
+    """Return `w_` and hexadecimal digits that depend only on the array's type, shape and bytes."""
     digest = hashlib.sha256(f"{array.dtype.str}{array.shape}".encode())
     content = np.ascontiguousarray(array).reshape(-1).view(np.uint8)
     if content.size <= _PIECE:

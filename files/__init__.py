@@ -1,1 +1,1 @@
-"""Files: folders that are written whole, caches between processes, files of the package."""
+"""Files: atomic writing, caches between processes, and files of the package."""

@@ -1,7 +1,7 @@
-"""Where clopt keeps files between processes, and which of them it trusts.
+"""The places where clopt keeps files between processes, and the checks that make them safe.
 
-Caches hold code: kernels and shared libraries. So only the user can write to their folder, and
-clopt replaces files that do not belong to the user.
+Caches contain code: kernels and shared libraries. So only the user may be able to write to their
+folder, and clopt replaces files that do not belong to the user.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ def is_cache_kept() -> bool:
 
 
 def process_folder() -> Path:
-    """Return a folder of this process alone, which clopt removes when the process ends.
+    """Return a folder of this process, which clopt removes when the process ends.
 
-    Raises OSError if there is no place for it.
+    Raises OSError if no place for it is writable.
     """
     return _process_folder(os.getpid())
 
 
 def cache_folder(name: str) -> Path:
-    """Return the folder `name` of the user's cache, or of this process if none can be kept.
+    """Return the folder `name` of the user's cache, or of this process if the cache is unusable.
 
-    Raises OSError if there is a place for neither.
+    Raises OSError if neither is writable.
     """
     return (_root() if is_cache_kept() else process_folder()) / name
 
 
 def make_private(folder: Path) -> bool:
-    """Make a folder that others cannot write; return whether it is safe and writable."""
+    """Make a folder that others cannot write to; return whether it is safe and writable."""
     try:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
         found = folder.stat()
@@ -77,7 +77,7 @@ def make_private(folder: Path) -> bool:
 def has_space(folder: Path) -> bool:
     """Return whether the disk of a folder has room for the kernels of a process.
 
-    PoCL ends the process where its compiler meets a full disk.
+    PoCL aborts the process if its compiler finds the disk full.
     """
     place = folder.absolute()
     while not place.exists() and place != place.parent:
@@ -89,7 +89,7 @@ def has_space(folder: Path) -> bool:
 
 
 def is_private(path: Path) -> bool:
-    """Return whether only the user can write a file and its folder; never for a symbolic link."""
+    """Return whether only the user can write to a file and its folder; False for symbolic links."""
     try:
         file, folder = path.lstat(), path.parent.stat()
     except OSError:
@@ -104,7 +104,10 @@ def _is_of_others(found: os.stat_result) -> bool:
 
 
 def _root() -> Path:
-    """Return the user's cache; it starts with "~" without HOME and an entry of the user."""
+    """Return the user's cache.
+
+    It starts with "~" if neither HOME nor the user database names a home.
+    """
     return Path(user_cache_dir("clopt"))
 
 
@@ -133,6 +136,6 @@ def _process_folder(process: int) -> Path:
 
 
 def _remove(folder: Path, process: int) -> None:
-    """Remove a folder, unless this is a fork of its process, which inherits the call of this."""
+    """Remove a folder, unless this is a fork of its process, which inherits the call."""
     if os.getpid() == process:
         shutil.rmtree(folder, ignore_errors=True)

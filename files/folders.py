@@ -21,17 +21,17 @@ from .reading import check_regular, read_file
 from .writing import write_atomically
 
 FILES = "files"
-"""The key of a manifest under which it lists the files, by path with their digests."""
+"""The key in a manifest that lists the files: a map from paths to digests."""
 
 
 def replace_folder(
     folder: Path, write: Callable[[Path], None], manifest: str = "", holds: str = ""
 ) -> None:
-    """Let `write` fill a new folder beside `folder`, then put it in its place.
+    """Let `write` fill a new folder beside `folder`, then put it in the place of `folder`.
 
-    An existing folder must be empty, or consist of the files that its `manifest` lists, unchanged;
-    `holds` says what such a folder is. Without a manifest it must be empty. `folder` stays
-    unchanged if anything fails. Raises CloptError where clopt cannot write or must not.
+    An existing folder must be empty, or consist of the unchanged files in its `manifest`; `holds`
+    describes such a folder in messages. Without a manifest it must be empty. If anything fails,
+    `folder` stays unchanged. Raises CloptError if clopt cannot or must not write.
     """
     place = Path(os.path.realpath(folder))  # a link to a folder stays one
     try:
@@ -49,9 +49,9 @@ def replace_folder(
 
 
 def add_written(folder: Path, manifest: str, file: Path) -> None:
-    """List a file that clopt wrote below `folder` later, such as a report, in its manifest.
+    """Add a file to the manifest of `folder`, such as a report that clopt wrote there later.
 
-    Nothing happens for a file that lies elsewhere. Raises OSError where clopt cannot write.
+    Does nothing for a file elsewhere. Raises OSError if clopt cannot write.
     """
     place, path = folder.resolve(), file.resolve()
     if not path.is_relative_to(place) or not path.is_file():
@@ -67,7 +67,7 @@ def digest(content: bytes) -> str:
 
 
 def digests(folder: Path) -> dict[str, str]:
-    """Return the digests of all files below `folder`, by path, in order."""
+    """Return the digests of all files below `folder` by path, in order."""
     return {name: _digest_of_file(folder / name) for name in sorted(_names(folder))}
 
 
@@ -101,7 +101,7 @@ def _check_replaceable(place: Path, folder: Path, manifest: str, holds: str) -> 
 
 
 def _names(folder: Path) -> Iterator[str]:
-    """Yield the paths of everything below `folder` except folders that hold something."""
+    """Yield the paths of everything below `folder` except non-empty folders."""
     for root, folders, files in os.walk(folder):
         links = [name for name in folders if Path(root, name).is_symlink()]
         empty = [] if folders or files or Path(root) == folder else [""]
@@ -110,7 +110,7 @@ def _names(folder: Path) -> Iterator[str]:
 
 
 def _digest_of_file(path: Path) -> str:
-    """Return the digest of a regular file; of a link, a pipe or a folder an empty one."""
+    """Return the digest of a regular file; empty for a link, a pipe or a folder."""
     if not stat.S_ISREG(path.lstat().st_mode):
         return ""
     check_regular(path)
@@ -119,7 +119,7 @@ def _digest_of_file(path: Path) -> str:
 
 
 def _listed_files(manifest: Path) -> dict[str, str] | None:
-    """Return the digests that a manifest lists, by path; None if it is no manifest."""
+    """Return the digests in a manifest by path, or None if the file is not a manifest."""
     if manifest.is_symlink():
         return None
     try:
@@ -133,9 +133,9 @@ def _listed_files(manifest: Path) -> dict[str, str] | None:
 
 
 def forget_oldest(folder: Path, pattern: str, kept: int) -> None:
-    """Remove all but the `kept` most recently used files that match `pattern`.
+    """Remove all files that match `pattern`, except the `kept` most recently used.
 
-    A file that clopt cannot remove stays.
+    Files that clopt cannot remove stay.
     """
     with suppress(OSError):
         entries = list(folder.glob(pattern))

@@ -1,6 +1,6 @@
-"""Messages on a stream of bytes, such as a pipe or a socket, each after its length.
+"""Messages on a stream of bytes, such as a pipe or a socket.
 
-The length has eight bytes in little-endian order.
+Each message follows its length, eight bytes in little-endian order.
 """
 
 from __future__ import annotations
@@ -18,13 +18,13 @@ def send_frame(stream: IO[bytes], content: bytes) -> None:
 
 
 class FrameError(EOFError):
-    """A message exceeds its maximum length: the other side does not send frames."""
+    """A message exceeds the maximum length, so the other side does not send frames."""
 
 
 def receive_frame(stream: IO[bytes], most: int | None = None) -> bytes:
-    """Return the next message. Raises EOFError if the stream ends before its end.
+    """Return the next message.
 
-    Raises FrameError for more than `most` bytes.
+    Raises EOFError if the stream ends too early, and FrameError for more than `most` bytes.
     """
     (length,) = _LENGTH.unpack(_exactly(stream, _LENGTH.size))
     if most is not None and length > most:

@@ -1,4 +1,4 @@
-"""Locks between processes: files that one process at a time holds."""
+"""Locks between processes: files that one process holds at a time."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from pathlib import Path
 from .reading import NO_LINKS
 
 _MOST_WAIT = 60.0
-"""Maximum seconds to wait for a lock, which is held while a file is written."""
+"""Maximum seconds to wait for a lock; processes hold it while they write a file."""
 _LOOK = 0.01
 
 if sys.platform == "win32":
@@ -39,13 +39,13 @@ else:
 
 @contextmanager
 def lock_beside(path: Path) -> Generator[None]:
-    """Hold the lock of a file: a hidden file beside it, which stays there.
+    """Hold the lock of a file: a hidden file beside it, which is never removed.
 
-    The file itself can be replaced meanwhile. Raises OSError if the lock cannot be made;
-    TimeoutError, an OSError, if another process keeps it for a minute.
+    The file itself may be replaced meanwhile. Raises OSError if the lock file cannot be created,
+    and TimeoutError, an OSError, if another process holds it for a minute.
     """
     lock = path.with_name(f".{path.name}.lock")
-    # Following a link in a downloaded archive would create a file elsewhere.
+    # A link in a downloaded archive could create a file elsewhere.
     file = os.open(lock, os.O_CREAT | os.O_RDWR | NO_LINKS, 0o666)
     try:
         end = time.monotonic() + _MOST_WAIT

@@ -1,6 +1,6 @@
-"""Reading files that the user did not name: caches, and files that lie beside a model.
+"""Reading files that the user did not name: caches, and files beside a model.
 
-Such a file may come from an archive, and may be a pipe, a device, a link or of any size.
+Such a file may come from an archive. It may be a pipe, a device, a link, or too large.
 """
 
 from __future__ import annotations
@@ -11,17 +11,17 @@ import stat
 from pathlib import Path
 
 MOST_BYTES = 1 << 28
-"""The default limit: larger than any text or binary that clopt writes, and harmless to read."""
+"""The default limit: more than any text or binary that clopt writes, and still safe to read."""
 
 NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
-"""The flag with which opening a link fails, so that nothing is written through one."""
+"""The flag that makes opening a link fail, so that nothing is written through links."""
 
 _NO_WAITING = getattr(os, "O_NONBLOCK", 0)  # opening a pipe would wait for its writer
 _BINARY = getattr(os, "O_BINARY", 0)
 
 
 def read_file(path: Path, limit: int = MOST_BYTES) -> bytes:
-    """Return the content of a regular file. Raises OSError for any other, and beyond `limit`."""
+    """Return the content of a regular file; raise OSError for other files, and beyond `limit`."""
     with os.fdopen(os.open(path, os.O_RDONLY | _NO_WAITING | _BINARY), "rb") as file:
         status = os.fstat(file.fileno())
         _check_regular(status, path)
@@ -31,15 +31,15 @@ def read_file(path: Path, limit: int = MOST_BYTES) -> bytes:
 
 
 def read_text_file(path: Path, limit: int = MOST_BYTES) -> str:
-    """Return the text of a regular file of UTF-8. Raises OSError or UnicodeDecodeError."""
+    """Return the text of a regular UTF-8 file. Raises OSError or UnicodeDecodeError."""
     text = read_file(path, limit).decode("utf-8")
     return text.replace("\r\n", "\n").replace("\r", "\n")
 
 
 def check_regular(path: Path) -> None:
-    """Raise OSError unless `path`, or the target of this link, is a regular file.
+    """Raise OSError unless `path` is a regular file or a link to one.
 
-    For libraries that open the file themselves.
+    Use this for libraries that open the file themselves.
     """
     _check_regular(path.stat(), path)
 

@@ -1,7 +1,7 @@
 """Frozen dataclasses as JSON: written without defaults, read strictly, described by a schema.
 
-A field is an integer, a string, a `Literal`, a dataclass, a tuple of these, one of them or None, or
-one of several dataclasses, which then have a `Literal` of their own in the field `op`.
+A field is an integer, a string, a `Literal`, a dataclass, a tuple of these, or one of them or None.
+It may also be one of several dataclasses, each with a `Literal` field `op` that identifies it.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ _TAG = "op"
 
 
 class RecordError(ValueError):
-    """JSON is not that of a dataclass; the message says where."""
+    """JSON does not match a dataclass; the message says where."""
 
 
 def record_as_json(record: object) -> Any:
-    """Return a dataclass as values of JSON, without the fields that have their default."""
+    """Return a dataclass as JSON values, without fields that have their default."""
     if isinstance(record, tuple):
         return [record_as_json(each) for each in cast("tuple[object, ...]", record)]
     if not is_dataclass(record):
@@ -39,7 +39,7 @@ def record_as_json(record: object) -> Any:
 
 
 def read_record(cls: type[Record], table: object) -> Record:
-    """Read what `record_as_json` wrote of a `cls`; RecordError where it differs in a type."""
+    """Read the result of `record_as_json` for a `cls`; raise RecordError if types differ."""
     return _reader(cls)(table)
 
 
@@ -173,7 +173,7 @@ def _kind(value: object) -> str:
 
 
 def schema_of(cls: type) -> dict[str, Any]:
-    """Return the JSON schema of a dataclass; docstrings are its descriptions."""
+    """Return the JSON schema of a dataclass, with docstrings as descriptions."""
     definitions: dict[str, Any] = {}
     _define(cls, definitions)
     top = definitions.pop(cls.__name__)
@@ -186,7 +186,7 @@ def schema_of(cls: type) -> dict[str, Any]:
 
 
 def _define(cls: type, definitions: dict[str, Any]) -> None:
-    """Add the schema of a dataclass, and those of the dataclasses in its fields."""
+    """Add the schemas of a dataclass and of the dataclasses in its fields."""
     definitions[cls.__name__] = {}
     types, comments = get_type_hints(cls), dict(_comments(cls))
     properties: dict[str, Any] = {}
@@ -224,7 +224,7 @@ def _schema(type_: Any, definitions: dict[str, Any]) -> dict[str, Any]:
 
 
 def _comments(cls: type) -> Iterator[tuple[str, str]]:
-    """Yield the fields of a class with the strings that follow them in the source."""
+    """Yield the fields of a class with their docstrings."""
     (definition,) = ast.parse(inspect.getsource(cls)).body
     assert isinstance(definition, ast.ClassDef)
     for field, comment in pairwise(definition.body):

@@ -8,17 +8,17 @@ from importlib.resources.abc import Traversable
 
 
 def read_text(module: str, path: str) -> str:
-    """Return the text of a file, by its path from the folder of a module."""
+    """Return the text of a file by its path relative to a module's folder."""
     return _beside(module, path).read_text(encoding="utf-8")
 
 
 def read_sources(module: str, folder: str) -> dict[str, str]:
-    """Return the C files in a folder next to a module, by their paths relative to it."""
+    """Return the C files in a folder beside a module, by their paths relative to it."""
     return dict(sorted(_sources(_beside(module, folder), "", (".c", ".h"))))
 
 
 def read_tree(folder: str, *endings: str) -> dict[str, str]:
-    """Return the texts below a folder of the package, by their paths relative to it, sorted."""
+    """Return the texts below a folder of the package, sorted by their paths relative to it."""
     return dict(sorted(_sources(_ROOT.joinpath(*folder.split("/")), "", endings)))
 
 

@@ -1,4 +1,4 @@
-"""Writing files so that no reader ever sees half of one."""
+"""Atomic writing: readers see a file completely or not at all."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ _BINARY = getattr(os, "O_BINARY", 0)
 
 
 def write_atomically(path: Path, content: bytes, mode: int = 0o600) -> None:
-    """Write `content` to `path`; other processes see all of it or nothing.
+    """Write `content` to `path` so that other processes see all of it or nothing.
 
-    A link at `path` is replaced, not followed; a device or a pipe is an OSError. A new file gets
-    `mode` less the umask; an existing one keeps its own.
+    A link at `path` is replaced, not followed; a device or a pipe raises OSError. A new file gets
+    `mode` without the bits of the umask; an existing file keeps its mode.
     """
     if path.exists() and not path.is_symlink():
         check_regular(path)
         mode = path.stat().st_mode & 0o777
-    # O_EXCL fails on a link that somebody put there.
+    # O_EXCL fails on a link that another user created there.
     temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _BINARY
     with os.fdopen(os.open(temporary, flags, mode), "wb") as file:

@@ -1,1 +1,1 @@
-"""Sentences for people: checks of the arguments of callers, names that can be printed."""
+"""Texts for users: checks of arguments, printable names, and explanations."""

@@ -1,4 +1,4 @@
-"""Checks of the arguments that Python callers pass; every mistake becomes one sentence."""
+"""Checks of the arguments that Python callers pass; each mistake becomes one sentence."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from .sentences import did_you_mean
 def check_type(name: str, value: object, types: tuple[type, ...], wanted: str) -> None:
     """Refuse an argument that is neither None nor of one of `types`, which `wanted` describes."""
     if value is not None and not isinstance(value, types):
-        raise CloptError(f"{name} is {wanted}, not {type_name(value)}.")
+        raise CloptError(f"{name} must be {wanted}, not {type_name(value)}.")
 
 
 def type_name(value: object) -> str:
-    """Return the type of a value as its user knows it: `numpy.ndarray`, `int`."""
+    """Return the name of a value's type, as users write it: `numpy.ndarray`, `int`."""
     kind = type(value)
     return (
         kind.__qualname__
@@ -30,13 +30,13 @@ def checked_dims(dims: object) -> Mapping[str, int] | None:
     """Return the argument `dims`, with sizes of any integer type as `int`."""
     if dims is None:
         return None
-    wanted = 'dims is a mapping of names to sizes, for example {"batch": 1}'
+    wanted = 'dims must be a mapping of names to sizes, for example {"batch": 1}'
     if not isinstance(dims, Mapping):
         raise CloptError(f"{wanted}, not {type_name(dims)}.")
     checked: dict[str, int] = {}
     for name, size in cast("Mapping[object, object]", dims).items():
         if not isinstance(name, str) or not isinstance(size, SupportsIndex) or size is True:
-            raise CloptError(f"{wanted}; {name!r}: {size!r} is no name with a whole number.")
+            raise CloptError(f"{wanted}; {name!r}: {size!r} is not a name with a whole number.")
         checked[name] = index(size)
     return checked
 
@@ -49,7 +49,7 @@ def check_keywords(
 ) -> None:
     """Refuse a keyword of `clopt.compile` that is neither a fact of a target nor an argument.
 
-    `fields` says for the fields of arguments how a caller writes each.
+    `fields` maps the fields of arguments to the way in which a caller writes them.
     """
     known = set(facts)
     for name in given:

@@ -1,4 +1,4 @@
-"""Explanations of the compiler's choices: data that reports read, and that prints as text."""
+"""Explanations of the compiler's choices, as data for reports that also prints as text."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 
 class ExplainedChoice(Enum):
-    """What a table explains."""
+    """The subject of a table."""
 
     LAYOUTS = "the layout of each value"
     TRANSFORMS = "the copies that only change layouts"
@@ -41,7 +41,7 @@ class ExplainedTable:
 
 
 def is_numeric(column: str) -> bool:
-    """Return whether a column of a table has numbers."""
+    """Return whether a column of a table holds numbers."""
     return column in ("us", "bytes")
 
 
@@ -53,12 +53,12 @@ class ExplainedParameter:
     value: str
     meaning: str
     domain: str
-    """The values that it could have, in words."""
+    """The possible values, in words."""
 
 
 @dataclass(frozen=True)
 class ExplainedPlan:
-    """The plan of a kernel, and why other rules do not apply."""
+    """The plan of a kernel, and the reasons against other rules."""
 
     kernel: str
     rule: str
@@ -66,14 +66,14 @@ class ExplainedPlan:
     microseconds: float
     """The estimated time."""
     terms: Mapping[str, float]
-    """Microseconds that each resource needs; they overlap in part."""
+    """Microseconds for each resource; they overlap."""
     parameters: Sequence[ExplainedParameter]
     others: Sequence[tuple[str, str]]
-    """The rules that come before this one, each with a verdict."""
+    """The rules before this one, each with the reason why it does not apply."""
 
     @property
     def estimate(self) -> str:
-        """Return the estimated time and its terms, for people."""
+        """Return the estimated time and its terms as text."""
         terms = (f"{name} {time:.3g}" for name, time in self.terms.items())
         return f"estimated {self.microseconds:.3g} us ({', '.join(terms)})"
 

@@ -1,6 +1,6 @@
-"""The error for a model whose inputs have dimensions without a size, with the words that bind them.
+"""The error for a model whose inputs have unbound dimensions, with the arguments that bind them.
 
-A caller from Python gets them as `dims={...}`, a command line as `--dim name=value`.
+Python callers see `dims={...}`; command lines see `--dim name=value`.
 """
 
 from __future__ import annotations

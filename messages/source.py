@@ -1,4 +1,4 @@
-"""MLIR text and its complaints: each names the file, the line and the column, or the ONNX node."""
+"""MLIR text and errors in it: each error names the file, line and column, or the ONNX node."""
 
 from __future__ import annotations
 
@@ -22,23 +22,23 @@ from xdsl.utils.exceptions import DiagnosticException, ParseError
 
 from ..errors import CloptError
 
-# A comment, a string, or a quote that no other quote closes on its line: there xDSL's lexer would
-# look for the end for a time exponential in the length.
+# A comment, a string, or a quote without a closing quote on its line. xDSL's lexer would search for
+# that closing quote in exponential time.
 _QUOTES = re.compile(r'//[^\n]*|"(?:[^"\\\n\v\f]|\\(?:["nt\\]|[0-9A-Fa-f]{2}))*"|"')
 
 ELIDED = "__elided__"
-"""The name of a constant whose elements a tool did not print."""
+"""The name of a constant whose elements were not printed."""
 
 _LEFT_OUT = "; --elide-larger-than left the constant out"
 
 _EXCERPT = 100
-"""The most columns of a line that an excerpt shows."""
+"""Maximum columns of a line in an excerpt."""
 
 
 class SourceError(CloptError):
-    """A mistake at a position of the input, or somewhere in it (None).
+    """A mistake in the input, at a position if it is known.
 
-    The line and a caret below the position are a note of the exception.
+    A note of the exception has the line with a caret below the position.
     """
 
     def __init__(self, source: Source, position: int | None, message: str) -> None:
@@ -59,35 +59,35 @@ class SourceError(CloptError):
             self.add_note(source.excerpt(position))
 
     def during(self, stage: str) -> SourceError:
-        """Return the same complaint, after the name of a pass."""
+        """Return the same error with the name of a pass in front."""
         return SourceError(self.source, self.position, f"{stage}: {self.sentence}")
 
 
 class Source(NamedTuple):
-    """One piece of input: the file it is from, its text and the lines of the file before it."""
+    """A piece of input: its file, its text and the number of lines before it in the file."""
 
     name: str
     text: str = ""
     line_offset: int = 0
 
     def line_and_column(self, position: int) -> tuple[int, int]:
-        """Of a position in the text, both counted from 1, the line in the whole file."""
+        """Return the line in the whole file and the column of a position, both counted from 1."""
         column = position - self.text.rfind("\n", 0, position)
         return self.text.count("\n", 0, position) + 1 + self.line_offset, column
 
     def excerpt(self, position: int) -> str:
-        """Return the line around a position, and another with a caret below it."""
+        """Return the line around a position, and a line with a caret below it."""
         begin = self.text.rfind("\n", 0, position) + 1
         line, caret = self.text[begin:].split("\n", 1)[0], position - begin
-        # A line may hold a whole constant: the part around the caret must do.
+        # A line may contain a large constant, so only the part around the caret is shown.
         first = max(0, min(caret - _EXCERPT // 2, len(line) - _EXCERPT))
         shown, indent = line[first : first + _EXCERPT], line[first:caret]
-        # Control characters and marks of direction could rewrite what the terminal shows.
+        # Control characters and direction marks could change what the terminal shows.
         shown = "".join(c if c.isprintable() or c == "\t" else "?" for c in shown)
         return shown + "\n" + "".join(c if c == "\t" else " " for c in indent) + "^"
 
 
-# The class of xDSL's elements has no public name.
+# xDSL has no public name for the class of elements.
 _XDSLElement = AttrParser._TensorLiteralElement  # pyright: ignore[reportPrivateUsage]
 
 
@@ -106,7 +106,7 @@ class _Element(_XDSLElement):
 
 
 class _PositionParser(Parser):
-    """Remembers where each operation starts, since xDSL's operations do not."""
+    """Stores where each operation starts, because xDSL's operations do not."""
 
     def _parse_tensor_literal_element(self) -> _XDSLElement:
         element = super()._parse_tensor_literal_element()
@@ -124,7 +124,7 @@ class _PositionParser(Parser):
         return op
 
     def position(self, error: ParseError) -> int:
-        """Return the position of the mistake, also where xDSL notices it only later in the text."""
+        """Return the position of a mistake, even if xDSL detects it later in the text."""
         if error.msg.startswith("Operation "):  # is not registered
             return self.last_start
         if error.msg.startswith("values used but not defined"):
@@ -138,7 +138,7 @@ class _PositionParser(Parser):
 
 @dataclass
 class SourceModule:
-    """A module and where each of its operations comes from."""
+    """A module and the position of each operation in its source."""
 
     module: ModuleOp
     source: Source
@@ -146,7 +146,7 @@ class SourceModule:
 
     @classmethod
     def parse(cls, ctx: Context, source: Source, implicit_module: bool = True) -> SourceModule:
-        """Parse MLIR text; a mistake in it raises a `SourceError`."""
+        """Parse MLIR text; raise a `SourceError` for a mistake."""
         for quote in _QUOTES.finditer(source.text):
             if quote.group() == '"':
                 message = "a string that begins here does not end on its line"
@@ -164,16 +164,16 @@ class SourceModule:
         return cls(module, source, parser.starts)
 
     def verify(self) -> None:
-        """Verify the module; complain about the first operation that is wrong."""
+        """Verify the module; raise an error about the first operation that is wrong."""
         try:
             self.module.verify()
         except Exception as error:  # xDSL's memref raises plain ones
             raise self.locate(error) from error
 
     def locate(self, error: Exception) -> SourceError:
-        """Return the same complaint with the place of its operation, when that is known.
+        """Return the same error with the position of its operation, if known.
 
-        A pass that fails may leave other operations broken, too; its complaint is not about these.
+        A failing pass may leave other operations broken, too; the error is not about those.
         """
         for op in self.module.walk():
             try:
@@ -186,11 +186,11 @@ class SourceModule:
         return SourceError(self.source, None, str(error))
 
     def error_at(self, op: Operation, sentence: str) -> SourceError:
-        """Return a complaint about an operation of the text."""
+        """Return an error about an operation of the text."""
         return SourceError(self.source, self._position(op), sentence)
 
     def _position(self, op: Operation) -> int | None:
-        """Where the operation starts, or the nearest one around it that was in the text."""
+        """Return the position of an operation, or of the nearest enclosing one in the text."""
         owner: Operation | None = op
         while owner and owner not in self.starts:
             owner = owner.parent_op()
@@ -198,21 +198,21 @@ class SourceModule:
 
 
 def _with_hint(message: str) -> str:
-    """Return a complaint, with the reason where the text was printed without a constant."""
+    """Return a message, with a hint if the text lacks the elements of a constant."""
     if ELIDED not in message or message.endswith(_LEFT_OUT):
         return message
     return f"{message}{_LEFT_OUT}"
 
 
 def _complaint(error: Exception) -> str:
-    """Return the sentence about an operation that made the parser raise `error`."""
+    """Return the message for an operation at which the parser raised `error`."""
     match error:
         case DiagnosticException() | NotImplementedError():
             return str(error)
         case RecursionError():
             return "brackets are nested too deeply here"
         case _:
-            # xDSL trusts numbers to be small and strings to be text.
+            # xDSL assumes that numbers are small and strings are text.
             return f"xDSL cannot read this operation ({type(error).__name__}: {error})"
 
 

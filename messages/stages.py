@@ -1,4 +1,4 @@
-"""Stages of long computations, in the log: what runs now, and how long it took."""
+"""Stages of long computations in the log: what runs now, and how long it took."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 @dataclass(eq=False)
 class CompilationStage:
-    """A part of a computation; the log records of its beginning and its end have it as `stage`."""
+    """A part of a computation; the log records of its start and end have it as `stage`."""
 
     text: str
     is_over: bool = False
@@ -19,7 +19,7 @@ class CompilationStage:
 
 @contextmanager
 def stage(logger: logging.Logger, text: str) -> Generator[None]:
-    """Log that the body begins, and its time when it ends."""
+    """Log the start of the body, and its duration at the end."""
     if not logger.isEnabledFor(logging.INFO):
         yield
         return
@@ -34,6 +34,6 @@ def stage(logger: logging.Logger, text: str) -> Generator[None]:
 
 
 def stage_of(record: logging.LogRecord) -> CompilationStage | None:
-    """Return the stage that begins or ends with a record."""
+    """Return the stage that starts or ends with a record."""
     found = vars(record).get("stage")
     return found if isinstance(found, CompilationStage) else None

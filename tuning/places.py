@@ -58,7 +58,7 @@ def databases_for(model: object, named: str | PathLike[str] | None) -> list[Path
         return [] if named == OFF else [Path(named)]
     choice = os.environ.get(CHOICE, "auto")
     if choice not in ("auto", OFF):
-        raise CloptError(f'{CHOICE} is auto or {OFF}, not "{printable(choice)}".')
+        raise CloptError(f'{CHOICE} must be auto or {OFF}, not "{printable(choice)}".')
     if choice == OFF:
         return []
     beside = [database_beside(model)] if isinstance(model, str | Path) else []

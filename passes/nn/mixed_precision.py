@@ -181,7 +181,9 @@ class NNMixedPrecisionPass(ModulePass):
 
     def __post_init__(self) -> None:
         if self.precision not in PRECISIONS:
-            raise ValueError(f"precision is one of {', '.join(PRECISIONS)}, not {self.precision}")
+            raise ValueError(
+                f"precision must be one of {', '.join(PRECISIONS)}, not {self.precision}"
+            )
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         if self.precision == "f32":

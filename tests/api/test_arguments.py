@@ -34,19 +34,22 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
         r"not .*TorchModule; pass torch.onnx.export\(model, inputs, dynamo=True\).",
     ),
     "dims list": (lambda: digits(dims=["batch", 1]), 'for example {"batch": 1}, not list'),
-    "dims text": (lambda: digits(dims={"batch": "1"}), "'batch': '1' is no name with a whole"),
-    "dims float": (lambda: digits(dims={"batch": 1.0}), "'batch': 1.0 is no name with a whole"),
-    "dims name": (lambda: digits(dims={0: 1}), "0: 1 is no name with a whole number"),
+    "dims text": (lambda: digits(dims={"batch": "1"}), "'batch': '1' is not a name with a whole"),
+    "dims float": (lambda: digits(dims={"batch": 1.0}), "'batch': 1.0 is not a name with a whole"),
+    "dims name": (lambda: digits(dims={0: 1}), "0: 1 is not a name with a whole number"),
     "dims order": (
         lambda: clopt.compile(DIGITS, {"batch": 1}),
         "the path of a .toml file, or a Target, not",
     ),  # pyright: ignore
     "target": (lambda: digits(target=5), "the path of a .toml file, or a Target, not int"),
     "device": (lambda: digits(device=0.5), r"its number in clopt.list_devices\(\), or an entry"),
-    "context": (lambda: clopt.Place(context="gpu"), "context is a pyopencl.Context, not str"),
-    "queue": (lambda: clopt.Place(queue=3), "queue is a pyopencl.CommandQueue, not int"),
-    "arena": (lambda: clopt.Place(arena=1024), "arena is a list of buffers of pyopencl, not int"),
-    "weights": (lambda: digits(weights={}), "weights is a clopt.weights.Weights, not dict"),
+    "context": (lambda: clopt.Place(context="gpu"), "context must be a pyopencl.Context, not str"),
+    "queue": (lambda: clopt.Place(queue=3), "queue must be a pyopencl.CommandQueue, not int"),
+    "arena": (
+        lambda: clopt.Place(arena=1024),
+        "arena must be a list of buffers of pyopencl, not int",
+    ),
+    "weights": (lambda: digits(weights={}), "weights must be a clopt.weights.Weights, not dict"),
     "keyword": (lambda: digits(textures="off"), 'no argument "textures".*did you mean texture'),
     "field of a place": (
         lambda: digits(queue=3),
@@ -58,14 +61,14 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     ),
     "quantize": (
         lambda: digits(quantize=8),
-        'quantize is "int8", or a clopt.Quantization, not int',
+        'quantize must be "int8", or a clopt.Quantization, not int',
     ),
-    "accelerators": (lambda: digits(accelerators="reference"), "accelerators is a mapping"),
+    "accelerators": (lambda: digits(accelerators="reference"), "accelerators must be a mapping"),
     "accelerator": (lambda: digits(accelerators={"vta": "x"}), 'names "vta"; it may name clml'),
     "argument": (lambda: digits(dim={"batch": 1}), 'no argument "dim" .*did you mean dims'),
-    "load number": (lambda: clopt.load(3), "folder is the path that .* not int"),  # pyright: ignore
+    "load number": (lambda: clopt.load(3), "folder must be the path that .* not int"),  # pyright: ignore
     "load file": (lambda: clopt.load(DIGITS), "is a file; load needs a folder that"),
-    "save": (lambda: digits().save(3), "folder is the path of a folder, not int"),  # pyright: ignore
+    "save": (lambda: digits().save(3), "folder must be the path of a folder, not int"),  # pyright: ignore
     "run array": (lambda: digits().run(X), 'list of arrays \\("image"\\), not numpy.ndarray'),  # pyright: ignore
     "run number": (lambda: digits().run(3), "list of arrays .* not int"),  # pyright: ignore
 }

@@ -120,12 +120,12 @@ WRONG: dict[str, tuple[Callable[[], object], str]] = {
     "nothing": (lambda: clopt.run_pipeline(TEXT, None), "or passes .*, not NoneType"),  # pyright: ignore
     "module": (lambda: clopt.run_pipeline(3, "fuse"), "a ModuleOp or MLIR text, not int"),  # pyright: ignore
     "parse": (lambda: clopt.run_pipeline("func.func {", "fuse"), r"the text:1:\d+"),
-    "target": (lambda: clopt.run_pipeline(TEXT, "fuse", 3), "target is a name and facts"),  # pyright: ignore
-    "weights": (lambda: clopt.run_pipeline(TEXT, "fuse", weights={}), "weights is a clopt.weig"),  # pyright: ignore
+    "target": (lambda: clopt.run_pipeline(TEXT, "fuse", 3), "target must be a name and facts"),  # pyright: ignore
+    "weights": (lambda: clopt.run_pipeline(TEXT, "fuse", weights={}), "weights must be a clopt"),  # pyright: ignore
     "limit": (lambda: clopt.run_pipeline(TEXT, "fuse", memory_limit=1), "for example opencl"),
     "value": (
         lambda: clopt.run_pipeline(TEXT, "nn-mixed-precision{precision=f8}"),
-        "precision is one of",
+        "precision must be one of",
     ),
 }
 
@@ -139,5 +139,5 @@ def test_a_mistake_is_one_sentence(case: str):
 
 
 def test_options_are_checked_when_a_pass_is_made():
-    with pytest.raises(ValueError, match="precision is one of"):
+    with pytest.raises(ValueError, match="precision must be one of"):
         NNMixedPrecisionPass("f8")

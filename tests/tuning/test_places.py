@@ -89,7 +89,7 @@ def test_databases_are_found(
     monkeypatch.setenv("CLOPT_TUNING", "off")
     assert not is_tuned(model)
     monkeypatch.setenv("CLOPT_TUNING", "on")
-    with pytest.raises(clopt.CloptError, match='CLOPT_TUNING is auto or off, not "on"'):
+    with pytest.raises(clopt.CloptError, match='CLOPT_TUNING must be auto or off, not "on"'):
         is_tuned(model)
 
 

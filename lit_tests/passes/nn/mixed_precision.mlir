@@ -6,7 +6,7 @@
 // RUN: not clopt %s -p 'nn-mixed-precision{precision=f8}' 2>&1 | filecheck %s --check-prefix=WRONG
 
 // OFF-NOT: f16
-// WRONG: precision is one of f32, f16-storage, f16, not f8
+// WRONG: precision must be one of f32, f16-storage, f16, not f8
 // NONE: clopt.remarks = ["The target pocl has no half arithmetic: f16 is computed in float, as f16-storage."]
 // NONE-NOT: accumulate
 

@@ -84,5 +84,7 @@ def test_choices_are_kept_only_for_a_report(capsys: pytest.CaptureFixture[str]) 
     assert capsys.readouterr().err == ""
     assert clopt.compile(residual(), "pocl texture=off", explain=True).decisions is None
     assert capsys.readouterr().err
-    with pytest.raises(clopt.CloptError, match=r'explain is True, False or "report", not \'all\''):
+    with pytest.raises(
+        clopt.CloptError, match=r'explain must be True, False or "report", not \'all\''
+    ):
         clopt.compile(residual(), "pocl", explain="all")
