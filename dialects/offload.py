@@ -44,7 +44,7 @@ class Tensors:
 
     @property
     def all(self) -> tuple[SSAValue, ...]:
-        """Return the tensors that the command reads, then those that it writes."""
+        """Return the tensors that the command reads, then the tensors that it writes."""
         return (*self.reads, *self.writes)
 
 

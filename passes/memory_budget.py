@@ -43,7 +43,7 @@ class Saving:
 
 @dataclass
 class MemoryBudget:
-    """The savings that a memory limit requires of the passes, and those that they could add."""
+    """The savings that a memory limit requires, and further savings that passes offer."""
 
     taken: Set[Saving] = frozenset()
     offers: dict[Saving, Saving] = field(default_factory=dict[Saving, Saving])

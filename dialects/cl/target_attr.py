@@ -35,8 +35,8 @@ ATTRIBUTE_NAME = "cl.target"
 class TargetAttr(ParametrizedAttribute):
     """A target in the IR: `#cl.target<"pocl", {vector_width = 4 : i64}>`, or `#cl.target<"pocl">`.
 
-    Facts that the text leaves out are those of the target of that name (`clopt --target pocl`), or
-    of the generic CPU where no target has it. A parsed attribute has them all.
+    Facts left out of the text come from the target of that name (`clopt --target pocl`), or from
+    the generic CPU if there is no such target. A parsed attribute contains all facts.
     """
 
     name = "cl.target"

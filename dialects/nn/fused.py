@@ -104,9 +104,9 @@ class KernelOp(IRDLOperation):
 
     `nn.kernel @add_0 {constants = array<i64: 1>} : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>`
 
-    The block arguments are the inputs. A launch passes the buffers of the inputs, then those of the
-    outputs, in the layouts of the function type; tensors inside the region are plain. `constants`
-    lists the inputs that every launch binds to a constant. `comment` names the nodes of the model.
+    The block arguments are the inputs. A launch passes the input buffers, then the output buffers,
+    in the layouts of the function type; tensors inside the region are plain. `constants` lists the
+    inputs that every launch binds to a constant. `comment` names the nodes of the model.
     """
 
     name = "nn.kernel"

@@ -3,7 +3,7 @@
 A tensor type without an encoding is plain: row-major in a buffer. `#nn.layout<[1 by 4]>` divides
 axis 1 into blocks of four and makes the position within a block the last axis: NCHW becomes the
 NCHW4c of mobile GPUs. If the extent is not a multiple of the block, the tail of the last block is
-zero, unless the layout has undefined tails, as for an image that the application fills.
+zero. Exceptions are layouts with undefined tails, for images that the application fills.
 The shapes of nn values stay logical; only values between kernels have layouts.
 """
 

@@ -223,8 +223,8 @@ class WinogradInputOp(NNOp):
 
     Tiles start `tile` elements apart and cover the results of a 3x3 convolution of x with `pads`
     (begins, then ends); their elements outside x are zero. With `in_steps`, kernels compute sums
-    shared by rows of B^T once, and rows without shared sums separately, since a whole tile needs
-    more registers than work-items of a small GPU have.
+    shared by rows of B^T once, and other rows separately: a whole tile needs more registers than
+    work-items of a small GPU have.
     """
 
     name = "nn.winograd_input"

@@ -26,7 +26,7 @@ QUAD = 4
 class LoadQuadOp(IRDLOperation):
     """Four bytes as one 32-bit number, the first byte lowest.
 
-    The indices are those of the first byte. The bytes are adjacent along the last axis and aligned
+    The indices address the first byte. The bytes are adjacent along the last axis and aligned
     to four bytes.
     """
 

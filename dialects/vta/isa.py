@@ -111,7 +111,7 @@ class Load(Tokens):
 class Store(Tokens):
     """Copies the scratchpad OUT into rows of DRAM.
 
-    The fields are those of a load; pads must be 0.
+    It has the fields of a load; pads must be 0.
     """
 
     memory: Memory = Memory.OUT

@@ -99,7 +99,7 @@ class SpelledWindowOp(SpelledOp):
 
 
 def _loops(spelling: str) -> list[str]:
-    """Return the names of the loops, those of the result first."""
+    """Return the names of the loops, result dimensions first."""
     inputs, _, output = spelling.partition("->")
     return list(dict.fromkeys([*output.split(), *re.findall(r"\w+", inputs)]))
 

@@ -1,9 +1,9 @@
 """Tensors of a linalg function as views of nn values.
 
 In linalg, transposes and broadcasts are free: they are indexing maps of the operation that reads.
-The importer also keeps them out of the network. For each tensor it records which axis of an nn
-value each of its axes is, and transposes the value only if an nn operation needs another order.
-A network of NHWC convolutions thus becomes NCHW convolutions with a transpose at either end.
+The importer also keeps them out of the network. For each axis of a tensor it records the axis of an
+nn value, and transposes the value only if an nn operation needs another order. A network of NHWC
+convolutions thus becomes NCHW convolutions with a transpose at either end.
 """
 
 from __future__ import annotations

@@ -50,7 +50,7 @@ def schema_of(domain: str, op_type: str, opset: int) -> OpSchema | None:
 
 
 def _function_opset(schema: OpSchema, opset: int) -> int | None:
-    """Return the opset of the newest definition by a function, or None if there is none."""
+    """Return the opset of the newest definition by a function, or None."""
     source = cast(FunctionSchema, schema)
     if source.has_function:
         known = source.function_opset_versions

@@ -63,7 +63,7 @@ class NodeContext:
         self._unread = set(self._attributes)
 
     def refuse(self, sentence: str) -> NoReturn:
-        """Raise CloptError; `sentence` says what the node violates and what to do."""
+        """Raise CloptError; `sentence` states the violation and the remedy."""
         raise CloptError(f"{self._label}: {sentence}")
 
     def dtype(self, data_type: int) -> np.dtype[Any]:

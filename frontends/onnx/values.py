@@ -37,7 +37,7 @@ class NodeValue:
 
     @property
     def label(self) -> str:
-        """Return the node as it is named in messages."""
+        """Return the name of the node in messages."""
         return f"node '{printable(self.node)}' ({printable(self.op_type)})"
 
 

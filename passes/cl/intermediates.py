@@ -78,8 +78,8 @@ def chains(
 ) -> list[Chain]:
     """Return the intermediates, grouped into chains that share bytes by computing in place.
 
-    A launch computes in place if its kernel allows it (`Kernel.in_place`), if it is the first
-    command to use the output and the last to use the input, and if both are whole buffers of the
+    A launch computes in place if its kernel allows it (`Kernel.in_place`). It must be the first
+    command to use the output and the last to use the input, and both must be whole buffers of the
     same size. No other argument may overlap these bytes, since the kernel would read overwritten
     elements.
     """

@@ -38,10 +38,9 @@ _Form = Callable[[Sequence[Member], Signature], tir.FuncOp]
 class TIRJoinKernelsPass(ModulePass):
     """Join launches on CPUs, where starting the cores takes as long as a small kernel runs.
 
-    A kernel with a single work-item is joined with its neighbors in the queue into one work-item
-    that computes them in sequence, if that saves more time than it loses by leaving the other cores
-    idle. Tiny independent kernels run side by side if their memory does not exceed that of the rest
-    of the program.
+    A kernel with a single work-item is joined with its neighbours in the queue, if the saved
+    launches outweigh the idle cores. A single work-item then computes them in sequence. Tiny
+    independent kernels run side by side if they need no more memory than the rest of the program.
     """
 
     name: ClassVar[str] = "tir-join-kernels"

@@ -38,7 +38,7 @@ from .tuning_database import DeviceDriver
 class TIRJoinStripsPass(ModulePass):
     """Fuse pairs of kernels with consecutive launches, if the rule `strips` applies to the result.
 
-    The second kernel multiplies what the first computes, and nothing else reads that value. A cost
+    The second kernel multiplies the result of the first, which has no other readers. A cost
     model of the device decides whether the fusion saves time. Launches of the same two kernels
     share the new kernel. Kernels with a plan or a schedule are left unchanged, as is everything on
     targets without blocks of channels in buffers.
@@ -91,7 +91,7 @@ class _StripJoiner:
     )
     """Keyed by the names of two kernels and the parameter of the second; None if not joined."""
     replaced: dict[str, None] = field(default_factory=dict[str, None])
-    """The kernels of which a launch was replaced."""
+    """The kernels with a replaced launch."""
     structures: dict[str, NaiveKernel | None] = field(
         default_factory=dict[str, "NaiveKernel | None"]
     )

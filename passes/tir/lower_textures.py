@@ -49,7 +49,7 @@ class TIRLowerTexturesPass(ModulePass):
 
 
 def lower_textures(func: tir.FuncOp, *, packed: bool = True, rows: bool = False) -> None:
-    """Lower one kernel; with `packed`, its buffers may be packed, too.
+    """Lower one kernel, whose buffers may be packed if `packed` is set.
 
     With `rows`, reads of adjacent elements in plain memory also use texels.
     """

@@ -53,7 +53,7 @@ class Record:
     kernel: str
     """A digest of what was measured: a kernel (`plan_file.kernel_key`), with layouts the operations
     of a network that become a kernel (`Work.digest`), with a fusion a pair of kernels (`Pair.key`),
-    with a form a convolution (`Convolution.digest`)."""
+    with a form a convolution (`ConvolutionSite.digest`)."""
     target: str
     facts: tuple[tuple[str, Fact], ...]
     """Facts of the target, sorted by name: `facts_that_count`."""
@@ -64,7 +64,7 @@ class Record:
     fusion: str = ""
     """Whether the pair was `joined` or `apart` in the measured network."""
     form: str = ""
-    """The form of a convolution: `Convolution.forms`."""
+    """The form of a convolution: `ConvolutionSite.forms`."""
     device: str
     """The device's name and platform."""
     driver: str
@@ -240,6 +240,6 @@ def without_parts(plan: str) -> str:
 
 
 def is_of(record: Record, target: cl.Target) -> bool:
-    """Return whether the facts of a record equal those of the target."""
+    """Return whether a target has the facts of a record."""
     facts = target.facts
     return all(facts.get(name) == value for name, value in record.facts)

@@ -1,9 +1,9 @@
 """Turns operations on tiles into instructions, and tokens into dependence bits.
 
-An instruction can wait for one token per queue and send one. Each further token is awaited by a
-no-operation before it or sent by one after it, in the same stage, which keeps the order of tokens
-in a queue. FINISH carries no bits, so that all cores treat it alike; a no-operation before
-it waits instead.
+An instruction can wait for one token per queue and send one. Further tokens are awaited by
+no-operations before it, or sent by no-operations after it. They run in the same stage, so the order
+of tokens in a queue is kept. FINISH carries no bits, so that all cores treat it alike; a
+no-operation before it waits instead.
 
 The micro-ops of all loads form one table, in which equal lists are shared.
 """

@@ -104,7 +104,7 @@ def _softplus(call: FxCall) -> SSAValue:
 
 
 def clip(low: str, high: str) -> Handler:
-    """Return the importer of a clip between two numbers, each of which may be absent."""
+    """Return the importer of a clip with an optional lower and upper bound."""
 
     def handler(call: FxCall) -> SSAValue:
         x = call.operand("self", call.form().element)

@@ -27,8 +27,8 @@ def _gather(call: FxCall) -> SSAValue:
 def _index(call: FxCall) -> SSAValue:
     """Gather by tensors of indices, each along one axis; several broadcast to one shape.
 
-    As in numpy, the axes of the indices take the place of the indexed axes if these are adjacent,
-    and come first otherwise.
+    As in numpy, the axes of the indices replace the indexed axes if those are adjacent, and come
+    first otherwise.
     """
     indices: Sequence[SSAValue | None] = call["indices"]
     given = {axis: index for axis, index in enumerate(indices) if index is not None}

@@ -59,7 +59,7 @@ GROUP = "clopt.onnx"
 
 @cache
 def tables() -> Mapping[str, Table]:
-    """Return all tables by domain: the built-in operators and those of other packages."""
+    """Return all tables by domain: the built-in operators and operators of other packages."""
     merged = {domain: dict(table) for domain, table in TABLES.items()}
     for provided in plugins(GROUP).values():
         for domain, table in provided.items():

@@ -149,7 +149,7 @@ def import_mean_variance_norm(node: NodeContext) -> SSAValue:
 
 
 def import_lp_norm(node: NodeContext) -> SSAValue:
-    """Import LpNormalization; where the norm is zero, so is the result."""
+    """Import LpNormalization. The result is zero if the norm is zero."""
     builder, x, p = node.builder, node.input(0), node.integer("p", 2)
     if p not in (1, 2):
         node.refuse(f"p must be 1 or 2 but is {p}.")

@@ -38,7 +38,7 @@ def _output(node: NodeContext, y: SSAValue, index: int) -> SSAValue:
 def unary(function: Callable[[NodeContext, SSAValue], SSAValue]) -> Handler:
     """Return the importer of a function of x.
 
-    Its inputs are x, its scale and zero point, then those of the result.
+    Its inputs are x with its scale and zero point, then the result's scale and zero point.
     """
     return lambda node: _output(node, function(node, _input(node, 0)), 3)
 

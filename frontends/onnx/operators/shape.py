@@ -216,7 +216,7 @@ def _pad(node: NodeContext, pads: Sequence[int], axes: Sequence[int], value: flo
     if not any(low + high):
         return x
     if mode != "constant" and min(low + high) < 0:
-        # Crop first: the border of the remaining part is what the mode repeats.
+        # Crop first: the mode repeats the border of the cropped input.
         cropped = nn.PadOp(x, [min(n, 0) for n in low], [min(n, 0) for n in high])
         x, low, high = node.add(cropped), [max(n, 0) for n in low], [max(n, 0) for n in high]
     return node.add(nn.PadOp(x, low, high, mode, value))

@@ -36,8 +36,8 @@ class QueueStep:
 def order(steps: Sequence[QueueStep], sizes: Sequence[int], kept: Iterable[int] = ()) -> list[int]:
     """Return the indices of `steps` in an order with a lower peak, or in the given order.
 
-    `sizes[t]` is the size of tensor `t` in bytes. A tensor is live from its first step, or from the
-    start if it is read before it is written, to its last step, or to the end if it is in `kept`. A
+    `sizes[t]` is the size of tensor `t` in bytes. A tensor is live from its first step to its
+    last, from the start if it is read before it is written, and to the end if it is in `kept`. A
     step stays after all earlier writers of its inputs, and after all earlier readers and writers of
     its outputs.
     """

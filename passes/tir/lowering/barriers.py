@@ -251,7 +251,7 @@ class _Inserter:
     def own(self, parts: list[Window]) -> tuple[AffineExpr, ...] | None:
         """Return the start of a work-item's elements, or None if two work-items may share some.
 
-        Work-items share none if each local index moves the start along some dimension by at least
+        The parts are disjoint if each local index moves the start along some dimension by at least
         the size of the work-item's part, and nothing else moves it along that dimension.
         """
         apart: set[int] = set()
