@@ -34,10 +34,11 @@ from clopt.passes.tir.rules.space import Params, Space
 from clopt.passes.tir.rules.stages import is_naive
 from clopt.passes.tir.rules.texels.dot_parts import BytePartsModel
 from clopt.passes.tir.rules.texels.dot_texels import ByteTexelModel
-from clopt.passes.tir.rules.texels.dot_texels import tile_of as byte_tile_of
-from clopt.passes.tir.rules.texels.texel_parts import PARTS, TexelPartsModel
+from clopt.passes.tir.rules.texels.shared_sums import PARTS
+from clopt.passes.tir.rules.texels.texel_parts import TexelPartsModel
 from clopt.passes.tir.rules.texels.texel_reduction import cost_of
-from clopt.passes.tir.rules.texels.texel_tile import TexelTileModel, tile_of
+from clopt.passes.tir.rules.texels.texel_tile import TexelTileModel
+from clopt.passes.tir.rules.texels.tiles import tile_of
 from clopt.passes.tir.work import kernel_work
 from clopt.reports.commands import title
 from clopt.targets import load_target
@@ -49,9 +50,9 @@ _MODELS: Mapping[str, Callable[[Space[Any], Params], float]] = {
     "texel-parts": lambda space, params: space.model(TexelPartsModel).cost(
         tile_of(params), params.number(PARTS.name)
     ),
-    "dot-texels": lambda space, params: space.model(ByteTexelModel).cost(byte_tile_of(params)),
+    "dot-texels": lambda space, params: space.model(ByteTexelModel).cost(tile_of(params)),
     "dot-parts": lambda space, params: space.model(BytePartsModel).cost(
-        byte_tile_of(params), params.number(PARTS.name)
+        tile_of(params), params.number(PARTS.name)
     ),
 }
 """The rules whose models count issue slots."""

@@ -7,22 +7,33 @@ column and four words of packed weights for each texel of channels.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
-from .....dialects import cl, tir
+from .....dialects import cl
 from .....dialects.tir import QUAD, TEXEL
 from ...schedule import Schedule
-from ..cpu.channel_tiles import ChannelTile
 from ..naive_kernel import NaiveKernel
 from ..rule import Needs, Rule
 from ..shared.byte_products import ByteProducts
 from ..shared.contraction import Contraction
 from ..shared.grid import join_grid_of_texels
-from ..space import Choice, Domains, NotApplicable, Params, Range, Space, number, numbers
-from .work_items import Shapes, bind_items
+from ..space import Choice, Domains, NotApplicable, Params, Space
+from .tiles import (
+    BLOCKS,
+    COLUMNS,
+    GROUP,
+    WINDOW,
+    TexelTile,
+    TiledLoops,
+    TiledOutput,
+    column_of,
+    grid_of,
+    tile_domains,
+    tile_of,
+)
+from .work_items import Shapes
 
 _MOST_COLUMNS = 8
 _BLOCKS = (1, 2, 4, 8)
@@ -30,12 +41,6 @@ _ACCUMULATORS = 16
 """Texels of sums of a work-item at the most."""
 _MOST_COPIES = 256
 """Texels of sums in the text of an unrolled window at the most."""
-
-
-COLUMNS = number("columns", "columns of a tile")
-BLOCKS = number("blocks", "texels of a column")
-WINDOW = number("window", "innermost loops of the window that are unrolled")
-GROUP = numbers("group", "work-items of a group")
 
 
 @dataclass(frozen=True)
@@ -68,13 +73,11 @@ class ByteTexels:
     @property
     def column(self) -> int | None:
         """The variable of the columns; None where the result has only channels."""
-        others = [i for i, n in enumerate(self.extents) if i != self.lane and n > 1]
-        return others[-1] if others else None
+        return column_of(self.extents, self.lane)
 
     @property
-    def width(self) -> int:
-        """Columns of a row."""
-        return 1 if self.column is None else self.extents[self.column]
+    def row(self) -> None:
+        """The variable of the rows of a tile, which has one."""
 
     @property
     def texels(self) -> int:
@@ -84,7 +87,7 @@ class ByteTexels:
     @property
     def most_columns(self) -> int:
         """Columns of a tile at the most."""
-        return min(self.width, _MOST_COLUMNS)
+        return 1 if self.column is None else min(self.extents[self.column], _MOST_COLUMNS)
 
     def blocks(self, columns: int) -> tuple[int, ...]:
         """Return the numbers of texels of a column that a tile can have."""
@@ -92,34 +95,26 @@ class ByteTexels:
         return tuple(n for n in _BLOCKS if n <= most and self.texels % n == 0)
 
     @cached_property
-    def window(self) -> int | None:
-        """The innermost variable of the reduction beside the terms that takes several values."""
+    def window(self) -> list[int]:
+        """The sizes of the loops of the reduction beside the terms that run more than once."""
         stage, term = self.contraction.stage, self.products.term
-        several = [i for i in stage.reduce if i != term and stage.block.iter_extents[i] > 1]
-        return several[-1] if several else None
+        sizes = (stage.block.iter_extents[i] for i in stage.reduce if i != term)
+        return [size for size in sizes if size > 1]
 
     @property
     def taps(self) -> int:
-        """The number of these values."""
-        return 1 if self.window is None else self.contraction.stage.block.iter_extents[self.window]
+        """The innermost of these sizes."""
+        return self.window[-1] if self.window else 1
 
-    def windows(self, tile: ChannelTile) -> tuple[int, ...]:
+    def windows(self, tile: TexelTile) -> tuple[int, ...]:
         """Return how many innermost loops of the window can be unrolled."""
-        copies = tile.blocks * tile.columns * self.taps
-        return (0, 1) if self.window is not None and copies <= _MOST_COPIES else (0,)
+        counts, most = range(len(self.window) + 1), _MOST_COPIES // tile.texels
+        return tuple(n for n in counts if prod(self.window[len(self.window) - n :]) <= most)
 
-    def grid(self, tile: ChannelTile) -> list[int]:
-        """Return the sizes of the loops over tiles, outermost first."""
-        sizes = list(self.extents)
-        sizes[self.lane] = self.texels // tile.blocks
-        if self.column is not None:
-            sizes[self.column] = -(-self.width // tile.columns)
-        return sizes
-
-    def tiles(self) -> list[ChannelTile]:
+    def tiles(self) -> list[TexelTile]:
         """Return all tiles."""
         return [
-            ChannelTile(blocks, columns)
+            TexelTile(columns, blocks)
             for columns in range(1, self.most_columns + 1)
             for blocks in self.blocks(columns)
         ]
@@ -132,13 +127,13 @@ class ByteTexelModel:
     shape: ByteTexels
     target: cl.Target
 
-    def cost(self, tile: ChannelTile, parts: int = 1) -> float:
+    def cost(self, tile: TexelTile, parts: int = 1) -> float:
         """Return multiply-adds and loads for each word of a sum, times what few items leave idle.
 
         A tile has `parts` work-items.
         """
-        shape, target, grid = self.shape, self.target, self.shape.grid(tile)
-        words = tile.blocks * tile.columns
+        shape, target, grid = self.shape, self.target, grid_of(self.shape, tile)
+        words = tile.texels
         # Columns that are neighbours share what the taps of a window read.
         read = (tile.columns - 1 + shape.taps) / shape.taps if shape.taps > 1 else tile.columns
         step = TEXEL * words + target.machine.access_cost * (read + tile.blocks)
@@ -147,32 +142,31 @@ class ByteTexelModel:
         return covered * step / words * max(1.0, wanted / (prod(grid) * parts))
 
     @cached_property
-    def best(self) -> ChannelTile:
+    def best(self) -> TexelTile:
         """The cheapest tile of a work-item."""
         return min(self.shape.tiles(), key=self.cost)
 
 
-def tile_domains(shape: ByteTexels) -> Domains:
+def byte_tile_domains(shape: ByteTexels) -> Domains:
     """Return the domains of `COLUMNS`, `BLOCKS` and `WINDOW`."""
     return {
-        COLUMNS.name: Range(1, shape.most_columns),
-        BLOCKS.name: lambda params: Choice(shape.blocks(params.number(COLUMNS.name))),
+        **tile_domains(shape),
         WINDOW.name: lambda params: Choice(shape.windows(tile_of(params))),
     }
 
 
-def tile_of(params: Params) -> ChannelTile:
-    """Return what a work-item computes."""
-    return ChannelTile(params.number(BLOCKS.name), params.number(COLUMNS.name))
+def default_window(shape: ByteTexels, tile: TexelTile) -> int:
+    """Return 1 if the text has room for the taps of a row, since columns share what these read."""
+    return min(1, max(shape.windows(tile)))
 
 
-def _groups(shape: ByteTexels, tile: ChannelTile, target: cl.Target) -> Shapes:
-    return Shapes(shape.grid(tile), target)
+def _groups(shape: ByteTexels, tile: TexelTile, target: cl.Target) -> Shapes:
+    return Shapes(grid_of(shape, tile), target)
 
 
 def _domains(shape: ByteTexels, target: cl.Target) -> Domains:
     return {
-        **tile_domains(shape),
+        **byte_tile_domains(shape),
         GROUP.name: lambda params: _groups(shape, tile_of(params), target),
     }
 
@@ -183,64 +177,25 @@ def _default(space: Space[ByteTexels]) -> Params:
         {
             COLUMNS.name: tile.columns,
             BLOCKS.name: tile.blocks,
-            WINDOW.name: max(space.structure.windows(tile)),
+            WINDOW.name: default_window(space.structure, tile),
             GROUP.name: _groups(space.structure, tile, space.target).best(),
         }
     )
 
 
 def _apply(schedule: Schedule, shape: ByteTexels, params: Params) -> None:
-    """Compute one tile in each work-item; neighbours compute neighbouring columns."""
-    products, tile, lane = shape.products, tile_of(params), shape.lane
+    """Compute one tile in each work-item."""
+    contraction, products = shape.contraction, shape.products
     products.pack(schedule, TEXEL, terms_first=True)
-    loops = list(shape.contraction.output.loops)
-    loops[lane], lanes = schedule.split(loops[lane], TEXEL)
-    loops[lane], blocks = schedule.split(loops[lane], tile.blocks)
-    inside = [blocks]
-    if shape.column is not None:
-        column = loops[shape.column]
-        loops[shape.column], columns = schedule.split(column, tile.columns, overlap=True)
-        inside.append(columns)
-    schedule.reorder(*loops, *inside, lanes)
-    local = bind_items(schedule, loops, params.numbers(GROUP.name))
-    block = shape.contraction.stage.block
-    inner, rank = schedule.compute_at(block, local), len(shape.extents)
+    output = TiledOutput.bind(schedule, shape, contraction.output, params)
+    block = contraction.stage.block
+    inner, rank = schedule.compute_at(block, output.item), len(shape.extents)
     reduce = inner[rank:]
-    at = shape.contraction.stage.reduce.index(products.term)
-    reduce[at], quad = schedule.split(reduce[at], QUAD)
-    serial = [reduce.pop(at)]
-    order_reduction(schedule, shape, inner[:rank], [*serial, *reduce, quad], params)
-    for loop in inside:
-        schedule.unroll(loop)
-    schedule.vectorize(lanes)
+    terms, quad = schedule.split(reduce.pop(contraction.stage.reduce.index(products.term)), QUAD)
+    TiledLoops(inner[:rank], [terms, *reduce], [], [quad]).tile(schedule, shape, params)
+    output.expand(schedule)
     schedule.keep_private(block)
-    join_grid_of_texels(schedule, shape.contraction.borders, shape.contraction.output)
-
-
-def order_reduction(
-    schedule: Schedule,
-    shape: ByteTexels,
-    spatial: Sequence[tir.ForOp],
-    reduce: Sequence[tir.ForOp],
-    params: Params,
-) -> None:
-    """Order the loops of a tile's sum: texels of terms, the window, the tile, lanes, four terms.
-
-    `reduce` begins with the texels and ends with the four terms. Loops of `spatial` behind those of
-    the result run once.
-    """
-    tiled = [shape.lane, *([] if shape.column is None else [shape.column])]
-    single = [loop for i, loop in enumerate(spatial) if i not in tiled]
-    blocks, lanes = schedule.split(spatial[shape.lane], TEXEL)
-    tile = [blocks, *(spatial[i] for i in tiled[1:])]
-    terms, *window, quad = reduce
-    several = [loop for loop in window if loop.size > 1]
-    unrolled = several[-1:] if params.number(WINDOW.name) else []
-    serial = [loop for loop in window if loop not in unrolled]
-    schedule.reorder(*single, terms, *serial, *unrolled, *tile, lanes, quad)
-    for loop in (*unrolled, *tile, quad):
-        schedule.unroll(loop)
-    schedule.vectorize(lanes)
+    join_grid_of_texels(schedule, contraction.borders, contraction.output)
 
 
 DOT_TEXELS = Rule(

@@ -17,6 +17,7 @@ from ..naive_kernel import NaiveKernel
 from ..space import NotApplicable
 from ..stages import KernelStage, reads_in_place
 from .texel_row import TexelRow
+from .tiles import TexelTile, column_of, grid_of
 
 TEXEL_SLOTS = 4.5
 """Issue slots of a read of a texel and its coordinates, in those of a multiply-add of four lanes (a
@@ -35,20 +36,6 @@ MOST_TAPS = 16
 """Columns of a window that are worth unrolling."""
 _SPILLS = 8.0
 """Relative cost of a kernel that spills (1.0 = four waves in flight)."""
-
-
-@dataclass(frozen=True)
-class TexelTile:
-    """What a work-item computes: `blocks` texels at `columns` points of each of its `rows`."""
-
-    columns: int
-    blocks: int = 1
-    rows: int = 1
-
-    @property
-    def texels(self) -> int:
-        """All that it computes."""
-        return self.columns * self.blocks * self.rows
 
 
 @dataclass(frozen=True)
@@ -91,7 +78,7 @@ class TexelReduction:
         if stage.spatial != list(range(len(output.loops))) or not reads_in_place(stage, output):
             return reason
         extents = output.block.iter_extents
-        row, column = _row(stage, extents, lane), _column(extents, lane)
+        row, column = _row(stage, extents, lane), column_of(extents, lane)
         return TexelReduction(
             kernel,
             stage,
@@ -128,7 +115,7 @@ class TexelReduction:
     @property
     def column(self) -> int | None:
         """The variable of the result whose points a tile has several of; None if all are one."""
-        return _column(self.extents, self.lane)
+        return column_of(self.extents, self.lane)
 
     @property
     def texels(self) -> int:
@@ -198,16 +185,6 @@ class TexelReduction:
         plain = self.plain
         return plain is not None and plain.are_patches and not self.stage.takes_texels
 
-    def grid(self, tile: TexelTile) -> list[int]:
-        """Return the sizes of the loops over tiles, outermost first."""
-        sizes = list(self.extents)
-        sizes[self.lane] = self.texels // tile.blocks
-        if self.column is not None:
-            sizes[self.column] = -(-sizes[self.column] // tile.columns)
-        if self.row is not None:
-            sizes[self.row] = -(-sizes[self.row] // tile.rows)
-        return sizes
-
     @cached_property
     def running(self) -> list[int]:
         """The loops of the reduction that run more than once, without the lanes of its texels."""
@@ -236,10 +213,6 @@ class TexelReduction:
         """Return the multiply-adds in the text of one step without its window."""
         channels = TEXEL if self.stage.takes_texels or self.in_patches else 1
         return tile.texels * channels * TEXEL
-
-
-def _column(extents: Sequence[int], lane: int) -> int | None:
-    return max((i for i in range(len(extents)) if i != lane and extents[i] > 1), default=None)
 
 
 @dataclass(frozen=True)
@@ -291,10 +264,10 @@ def _taps(stage: KernelStage) -> int:
 
 def _row(stage: KernelStage, extents: Sequence[int], lane: int) -> int | None:
     """Return the variable of the rows of a depthwise convolution's result."""
-    column, window = _column(extents, lane), _running(stage)
+    column, window = column_of(extents, lane), _running(stage)
     if column is None or len(window) != 2 or not is_depthwise(stage, lane):
         return None
-    return _column(extents[:column], lane)
+    return column_of(extents[:column], lane)
 
 
 def _row_taps(stage: KernelStage) -> int:
@@ -330,7 +303,7 @@ def cost_of(shape: TexelReduction, tile: TexelTile, target: cl.Target, parts: in
     A tile has `parts` work-items.
     """
     step, extents = shape.step(tile), shape.extents
-    grid = shape.grid(tile)
+    grid = grid_of(shape, tile)
     wanted = target.device.compute_units * target.machine.preferred_work_group
     idle = max(1.0, wanted / (prod(grid) * parts))
     covered = prod(grid) * tile.texels * TEXEL

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import inf, prod
 
-from .....dialects import cl, tir
+from .....dialects import cl
 from .....dialects.tir import TEXEL
 from ...schedule import Schedule
 from ..naive_kernel import NaiveKernel
@@ -24,25 +24,31 @@ from ..space import (
     Domains,
     NotApplicable,
     Params,
-    Range,
     Space,
     number,
-    numbers,
 )
 from ..stages import split_channels
-from .texel_reduction import MOST_TAPS, TexelReduction, TexelTile, candidates, cost_of, is_depthwise
-from .work_items import Shapes, bind_items
+from .texel_reduction import MOST_TAPS, TexelReduction, candidates, cost_of, is_depthwise
+from .tiles import (
+    BLOCKS,
+    COLUMNS,
+    GROUP,
+    ROLLED,
+    ROWS,
+    WINDOW,
+    TexelTile,
+    TiledLoops,
+    TiledOutput,
+    grid_of,
+    tile_domains,
+    tile_of,
+)
+from .work_items import Shapes
 
 _MOST_COPIES = 1024
 """Multiply-adds in the text of an unrolled step of a reduction; more only slows compilers down."""
 
 
-COLUMNS = number("columns", "columns of a tile")
-BLOCKS = number("blocks", "texels of a column")
-ROWS = number("rows", "rows of a tile")
-GROUP = numbers("group", "work-items of a group")
-WINDOW = number("window", "innermost loops of the reduction that are unrolled")
-ROLLED = number("rolled", "loops whose bound is hidden from the device's compiler")
 LANES = number(
     "lanes",
     "steps along a row that share a texel",
@@ -53,7 +59,7 @@ LANES = number(
 
 def _groups(shape: TexelReduction, tile: TexelTile, target: cl.Target) -> Shapes:
     """Return the groups of work-items that compute such tiles."""
-    return Shapes(shape.grid(tile), target, slots=shape.products(tile))
+    return Shapes(grid_of(shape, tile), target, slots=shape.products(tile))
 
 
 @dataclass(frozen=True)
@@ -110,14 +116,6 @@ def _domains(structure: TexelReduction, target: cl.Target) -> Domains:
     return found
 
 
-def tile_domains(shape: TexelReduction) -> dict[str, AnyDomain]:
-    """Return the domains of `COLUMNS` and `BLOCKS`."""
-    return {
-        COLUMNS.name: Range(1, shape.most_columns),
-        BLOCKS.name: lambda params: Choice(shape.blocks(params.number(COLUMNS.name))),
-    }
-
-
 def loop_domains(shape: TexelReduction) -> dict[str, AnyDomain]:
     """Return the domains of `WINDOW` and `ROLLED`."""
 
@@ -133,12 +131,6 @@ def loop_domains(shape: TexelReduction) -> dict[str, AnyDomain]:
         return Choice((0, 1) if params.number(WINDOW.name) < len(shape.running) else (0,))
 
     return {WINDOW.name: window, ROLLED.name: rolled}
-
-
-def tile_of(params: Params) -> TexelTile:
-    """Return the tile of a point."""
-    rows = params.number(ROWS.name) if ROWS.name in params.values else 1
-    return TexelTile(params.number(COLUMNS.name), params.number(BLOCKS.name), rows)
 
 
 def _default(space: Space[TexelReduction]) -> Params:
@@ -183,25 +175,10 @@ def _window(shape: TexelReduction, tile: TexelTile) -> int:
 
 
 def _apply(schedule: Schedule, shape: TexelReduction, params: Params) -> None:
-    """Compute one tile in each work-item; neighbours compute neighbouring columns."""
-    kernel = shape.kernel
-    tile, lane, row, column = tile_of(params), shape.lane, shape.row, shape.column
-    loops = list(kernel.main.loops)
-    loops[lane], lanes = schedule.split(loops[lane], TEXEL)
-    inside: list[tir.ForOp] = []
-    if tile.blocks > 1:
-        loops[lane], blocks = schedule.split(loops[lane], tile.blocks)
-        inside.append(blocks)
-    if row is not None:
-        loops[row], rows = schedule.split(loops[row], tile.rows, overlap=True)
-        inside.append(rows)
-    if column is not None:
-        loops[column], columns = schedule.split(loops[column], tile.columns, overlap=True)
-        inside.append(columns)
-    schedule.reorder(*loops, *inside, lanes)
-    local = bind_items(schedule, loops, params.numbers(GROUP.name))
-    inner = schedule.compute_at(shape.stage.block, local)
-    rank = len(shape.extents)
+    """Compute one tile in each work-item."""
+    kernel, block = shape.kernel, shape.stage.block
+    output = TiledOutput.bind(schedule, shape, kernel.main, params)
+    inner, rank = schedule.compute_at(block, output.item), len(shape.extents)
     reduce = inner[rank:]
     channels = split_channels(schedule, shape.stage, reduce)
     if params.number(LANES.name) > 1:
@@ -209,38 +186,9 @@ def _apply(schedule: Schedule, shape: TexelReduction, params: Params) -> None:
         reduce[last], lane = schedule.split(reduce[last], params.number(LANES.name))
         channels.append(lane)
     TiledLoops(inner[:rank], reduce, channels).tile(schedule, shape, params)
-    for loop in inside:
-        schedule.unroll(loop)
-    schedule.vectorize(lanes)
-    schedule.keep_private(shape.stage.block)
+    output.expand(schedule)
+    schedule.keep_private(block)
     join_grid_of_texels(schedule, kernel.borders, kernel.main)
-
-
-@dataclass(frozen=True)
-class TiledLoops:
-    """The loops of a reduction whose lanes of channels are apart."""
-
-    spatial: list[tir.ForOp]
-    """Over its results, and others that run once."""
-    reduce: list[tir.ForOp]
-    channels: list[tir.ForOp]
-
-    def tile(self, schedule: Schedule, shape: TexelReduction, params: Params) -> None:
-        """Order the loops: channels and rows outside, then the unrolled ones, lanes innermost."""
-        tiled = [shape.lane, *(i for i in (shape.row, shape.column) if i is not None)]
-        columns = [self.spatial[i] for i in tiled[1:]]
-        single = [loop for i, loop in enumerate(self.spatial) if i not in tiled]
-        blocks, lanes = schedule.split(self.spatial[shape.lane], TEXEL)
-        running = [loop for loop in self.reduce if loop.size > 1]
-        window = running[len(running) - params.number(WINDOW.name) :]
-        serial = [loop for loop in self.reduce if loop not in window]
-        expanded = [*window, blocks, *columns, *self.channels]
-        schedule.reorder(*single, *serial, *expanded, lanes)
-        for loop in expanded:
-            schedule.unroll(loop)
-        schedule.vectorize(lanes)
-        if params.number(ROLLED.name):
-            schedule.roll(next(loop for loop in reversed(serial) if loop.size > 1))
 
 
 TEXEL_TILE = Rule(
