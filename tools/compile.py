@@ -52,27 +52,27 @@ _MANIFESTS = {
 }
 
 OPTIONS: Options = [
-    (("model",), {"help": "an .onnx or .mlir file, or - for one of them on stdin"}),
+    (("model",), {"help": "an .onnx or .mlir file, or - for stdin"}),
     (("-o", "--output"), {"required": True, "metavar": "DIR", "help": "the folder to write"}),
     (
         ("--emit",),
         {
             "choices": ["saved", "c", "graphs"],
             "default": "saved",
-            "help": "a folder for clopt-run (default), a C99 library that needs no Python, or the "
-            "graphs of accelerators alone",
+            "help": "a folder for clopt-run (default), a C99 library that needs no Python, or only "
+            "the graphs of accelerators",
         },
     ),
     (
         ("--name",),
-        {"help": "with --emit=c: the prefix of its functions (default: the model's name)"},
+        {"help": "with --emit=c: the prefix of the functions (default: the model's name)"},
     ),
     (
         ("--fallback",),
         {
             "action": "store_true",
-            "help": "where a vendor's library computes a part: add a plan of kernels alone, "
-            "for devices that lack the library, or where it refuses",
+            "help": "if a vendor's library computes a part: add a plan that uses only kernels, "
+            "for devices that lack the library or whose library refuses the model",
         },
     ),
     (("--device",), {"metavar": "NAME", "help": "compile for this device of this machine"}),
@@ -80,23 +80,24 @@ OPTIONS: Options = [
         ("--quantize",),
         {
             "choices": ["int8", "int8-per-channel"],
-            "help": "round what products with weights read to int8; int8-per-channel gives each "
-            "output channel of the weights a scale",
+            "help": "round the operands of products with weights to int8; int8-per-channel has "
+            "one scale per output channel of the weights",
         },
     ),
     (
         ("--calibrate",),
         {
             "metavar": "FILE",
-            "help": "with --quantize: an .npz file with samples, arrays named by the inputs in "
-            "batches along axis 0, from which the ranges of values follow",
+            "help": "with --quantize: an .npz file with samples, from which ranges are computed: "
+            "arrays named like the inputs, in batches along axis 0",
         },
     ),
     (
         ("--calibration",),
         {
             "choices": ["global-scale", "max", "percentile", "kl"],
-            "help": "the method for these ranges (default: kl, or global-scale without samples)",
+            "help": "the method that computes these ranges (default: kl, or global-scale without "
+            "samples)",
         },
     ),
     (
@@ -111,8 +112,8 @@ OPTIONS: Options = [
         ("--round-scales",),
         {
             "action": "store_true",
-            "help": "give a model scales of powers of two, also one that is quantised already, and "
-            "tell the error of each of its weights",
+            "help": "use powers of two as scales, also in a model that is already quantised, and "
+            "print the error of each of its weights",
         },
     ),
     (
@@ -120,10 +121,10 @@ OPTIONS: Options = [
         {
             "metavar": "PATH",
             "type": Path,
-            "help": "list the model's memory on the device and draw the plan: .svg, .png or .html",
+            "help": "list the model's device memory and draw the memory plan: .svg, .png or .html",
         },
     ),
-    json_option("inputs and outputs, and what --memory-report and --quantize-report tell,"),
+    json_option("inputs, outputs and the results of --memory-report and --quantize-report"),
 ]
 
 
@@ -142,11 +143,11 @@ def run(options: argparse.Namespace) -> None:
     """Compile, write the folder and print the model's inputs and outputs."""
     source, folder = ModelSource.of(options.model), Path(options.output)
     if options.memory_report:
-        # Before compiling, which may take long.
+        # Checked before compiling, which may take long.
         memory_files.check_path(options.memory_report)
     check_report_path(options.report)
     if source.kind is ModelKind.Folder:
-        raise CloptError(f"{source.name}: this is a folder; name an .onnx or .mlir file.")
+        raise CloptError(f"{source.name}: this is a folder; expected an .onnx or .mlir file.")
     name = _library_name(options, source)
     start = time.perf_counter()
     model = compile_model(
@@ -188,7 +189,7 @@ def run(options: argparse.Namespace) -> None:
 def _facts(
     options: argparse.Namespace, source: ModelSource, model: CompiledModel, seconds: float
 ) -> dict[str, Any]:
-    """Return what `--json` prints."""
+    """Return the result for `--json`."""
     facts: dict[str, Any] = {
         "version": VERSION,
         "model": source.name,
@@ -216,7 +217,7 @@ def _tensor(tensor: TensorInfo) -> dict[str, Any]:
 
 
 def _quantization(options: argparse.Namespace) -> Quantization | None:
-    """Return what the options of quantising ask for."""
+    """Return the quantisation that the options request."""
     has_report = options.quantize_report is not None
     asked = Quantization(
         options.quantize, options.calibrate, options.calibration, has_report, options.round_scales
@@ -225,13 +226,13 @@ def _quantization(options: argparse.Namespace) -> Quantization | None:
 
 
 def _note_report(options: argparse.Namespace, report: Path) -> None:
-    """List a report in the folder of the model there, so that compiling again replaces both."""
+    """Add a report in a model's folder to its manifest, so that compiling again replaces both."""
     with writing(report):
         add_written(Path(options.output), _MANIFESTS[options.emit], report)
 
 
 def _library_name(options: argparse.Namespace, source: ModelSource) -> str | None:
-    """Return the name of the C library to write; None for another kind of output."""
+    """Return the name of the C library to write, or None for other kinds of output."""
     if options.emit == "c":
         return check_model_name(options.name) if options.name else model_name(source.stem)
     if options.name:

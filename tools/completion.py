@@ -1,4 +1,4 @@
-"""`--print-completion`: a script that completes the options of a tool in a shell."""
+"""`--print-completion`: a script with which a shell completes the options of a tool."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _FILES = ("FILE", "PATH", "DIR")
 
 
 class PrintCompletion(argparse.Action):
-    """Prints what shtab makes of the parser, and leaves."""
+    """Prints the completion script that shtab makes from the parser, and exits."""
 
     def __call__(
         self, parser: argparse.ArgumentParser, _: object, values: Any, __: object = None
@@ -32,7 +32,7 @@ class PrintCompletion(argparse.Action):
             if _takes_path(action):
                 vars(action)["complete"] = shtab.FILE
         script: str = shtab.complete(parser, values)
-        # Where nothing else fits, the name of a file does: that of a model behind clopt-tune.
+        # Complete file names if nothing else fits, for example the model after clopt-tune.
         print(script.replace("complete -o bashdefault", "complete -o bashdefault -o default"))
         parser.exit()
 

@@ -1,4 +1,4 @@
-"""Common parts of the command lines: errors, options, files."""
+"""Shared parts of the command lines: errors, options, files."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from .mistakes import suggest_options
 EXIT_USER_ERROR = 1
 
 Option: TypeAlias = tuple[tuple[str, ...], dict[str, Any]]
-"""A row of argparse: the flags and the settings of one option."""
+"""A row for argparse: the flags and settings of one option."""
 
 Options: TypeAlias = list[Option]
 
@@ -39,8 +39,8 @@ MODEL_OPTIONS: Options = [
             "action": "append",
             "default": [],
             "metavar": "NAME=VALUE",
-            "help": "bind a symbolic dimension of an ONNX model; repeat for more, or separate them "
-            "by commas",
+            "help": "bind a symbolic dimension of an ONNX model; repeat or separate with commas "
+            "for several",
         },
     ),
     (
@@ -48,9 +48,9 @@ MODEL_OPTIONS: Options = [
         {
             "dest": "device_target",
             "metavar": "TARGET",
-            "help": "compile for this target, a name or the path of a .toml file; facts may follow "
-            "that change it: adreno-740 texture=prefer; facts alone change the target of the "
-            "device in use",
+            "help": "compile for this target, a name or the path of a .toml file, optionally with "
+            "facts to replace: adreno-740 texture=prefer; facts alone modify the target of "
+            "the device in use",
         },
     ),
 ]
@@ -60,8 +60,8 @@ MEMORY_LIMIT: Option = (
     ("--memory-limit",),
     {
         "metavar": "SIZE",
-        "help": "the most memory that intermediate results may take, in bytes or as in 64MiB; the "
-        "plan is the fastest within it",
+        "help": "the memory limit for intermediate results, in bytes or as in 64MiB; clopt chooses "
+        "the fastest plan within it",
     },
 )
 """The option of the tools that plan memory."""
@@ -92,7 +92,7 @@ def example_text(examples: str) -> str:
 
 
 def common_options(tool: str) -> Options:
-    """Return the rows of argparse that every tool has."""
+    """Return the rows of options that every tool has."""
     return [
         (
             ("-v", "--verbose"),
@@ -100,7 +100,7 @@ def common_options(tool: str) -> Options:
                 "action": SetLevel,
                 "nargs": 0,
                 "const": logging.DEBUG,
-                "help": "tell of stages, passes, builds and caches, with their times (stderr)",
+                "help": "log stages, passes, builds and caches with their times (stderr)",
             },
         ),
         (
@@ -109,7 +109,7 @@ def common_options(tool: str) -> Options:
                 "action": SetLevel,
                 "nargs": 0,
                 "const": logging.ERROR,
-                "help": "tell of errors alone: no remarks, no progress (stderr)",
+                "help": "print only errors: no remarks, no progress (stderr)",
             },
         ),
         (
@@ -117,7 +117,7 @@ def common_options(tool: str) -> Options:
             {
                 "action": "version",
                 "version": f"{tool} {VERSION}",
-                "help": "print the version and leave",
+                "help": "print the version and exit",
             },
         ),
         (
@@ -125,7 +125,7 @@ def common_options(tool: str) -> Options:
             {
                 "action": PrintCompletion,
                 "choices": SHELLS,
-                "help": "print a script by which this shell completes the options, and leave",
+                "help": "print a script with which this shell completes options, and exit",
             },
         ),
     ]
@@ -136,8 +136,8 @@ _FACT = re.compile(r"[a-z_0-9]+=")
 
 
 def gather_target(args: Sequence[str] | None) -> list[str]:
-    """Return arguments, or the process's, with `--target NAME FACT=VALUE ...` as two words."""
-    # argparse would take the facts for files.
+    """Return arguments, by default the process's, with `--target NAME FACT=VALUE ...` as two."""
+    # argparse would treat the facts as files.
     gathered: list[str] = []
     in_target = False
     for word in sys.argv[1:] if args is None else args:
@@ -150,10 +150,10 @@ def gather_target(args: Sequence[str] | None) -> list[str]:
 
 
 class user_errors:
-    """Turn a user's mistake into one sentence on stderr and exit code 1, warnings into remarks.
+    """Turn a user's mistake into one sentence on stderr and exit code 1, and warnings into remarks.
 
-    Any other exception, unless the user or a closed pipe ended the tool, is a bug of clopt: it
-    keeps its traceback, and a last line asks for a report.
+    Any other exception is a bug in clopt, unless the user or a closed pipe ended the tool. It keeps
+    its traceback, and a last line asks for a report.
     """
 
     def __init__(self, tool: str) -> None:
@@ -186,7 +186,7 @@ class user_errors:
             case KeyboardInterrupt():
                 sys.exit(130)
             case BrokenPipeError():
-                # Python would complain once more when it flushes stdout at exit.
+                # Python would report the closed pipe again when it flushes stdout at exit.
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
                 sys.exit(EXIT_USER_ERROR)
             case _:
@@ -205,7 +205,7 @@ def full_text(error: CloptError) -> str:
 
 
 def print_remarks(remarks: Sequence[str]) -> None:
-    """Print on stderr where the compiler departed from the options, unless with -q."""
+    """Print remarks, where the program differs from the request, on stderr, unless with -q."""
     for remark in () if is_quiet() else remarks:
         print(f"remark: {remark}", file=sys.stderr)
 
@@ -222,12 +222,12 @@ def about(name: str) -> Generator[None]:
 
 
 STDIN = "-"
-"""The name of the standard input, where a tool takes a file."""
+"""The argument that stands for standard input in place of a file."""
 
 
 def is_onnx(content: bytes) -> bool:
-    """Return whether the content of stdin is an ONNX model, not MLIR text."""
-    # The tag of `ir_version`, which every model has; text has no backspaces.
+    """Return whether the content of stdin is an ONNX model rather than MLIR text."""
+    # Every model starts with the tag of `ir_version`, a backspace, which text does not contain.
     return b"\x08" in content
 
 
@@ -243,7 +243,7 @@ def read_bytes(path: str | None) -> bytes:
 
 @contextmanager
 def writing(path: str | Path) -> Generator[None]:
-    """Turn an OSError of the body, which writes `path`, into a user's mistake."""
+    """Turn an OSError of the body, which writes `path`, into a CloptError."""
     try:
         yield
     except OSError as error:
@@ -251,9 +251,9 @@ def writing(path: str | Path) -> Generator[None]:
 
 
 def write_user_file(path: str | Path, content: str | bytes) -> None:
-    """Write a file that the user named completely or not at all.
+    """Write a file that the user named, completely or not at all.
 
-    A device or a pipe, such as /dev/null, is written to and stays what it is.
+    Devices and pipes, such as /dev/null, are written to directly.
     """
     data = content.encode() if isinstance(content, str) else content
     target = Path(path)

@@ -1,4 +1,4 @@
-"""`clopt-run --debug-accuracy` and `--nan`: the first node of a network whose values are wrong."""
+"""`clopt-run --debug-accuracy` and `--nan`: find the first node whose values are wrong."""
 
 from __future__ import annotations
 
@@ -54,12 +54,11 @@ Observe = Callable[[Sequence[str]], Observed]
 def first_wrong(
     values: Sequence[NodeValue], outputs: Sequence[str], observe: Observe, is_wrong: IsWrong
 ) -> tuple[NodeValue, Observed] | None:
-    """Return the first value that is wrong, and a run that shows it; None if no output is wrong.
+    """Return the first wrong value and a run that shows it, or None if no output is wrong.
 
-    With every value as an output, kernels compute hardly more than a node each. Where that is right
-    and the network is not, the fault needs the fusion: then the network runs with one more output
-    at a time, and bisection over the order of computation finds a value that is wrong behind one
-    that is right.
+    If every value is an output, each kernel computes hardly more than one node. If that run is
+    right, the mistake depends on fusion. Then the network runs with one additional output at a
+    time, and bisection over the order of computation finds a wrong value behind a right one.
     """
     every = observe([value.name for value in values])
     for value in values:
@@ -83,7 +82,7 @@ def first_wrong(
 
 
 def _needed_by(output: str, values: Sequence[NodeValue]) -> list[NodeValue]:
-    """Return the values that an output is computed from and itself, in the order of `values`."""
+    """Return an output and the values that it is computed from, in the order of `values`."""
     needed, found = {output}, list[NodeValue]()
     for value in reversed(values):
         if value.name in needed:
@@ -93,7 +92,7 @@ def _needed_by(output: str, values: Sequence[NodeValue]) -> list[NodeValue]:
 
 
 class _Network:
-    """The model of the command line, compiled and run with any of its values as outputs."""
+    """The model of the command line, which can run with any of its values as outputs."""
 
     def __init__(
         self,
@@ -133,7 +132,7 @@ def debug_accuracy(
     inputs: Mapping[str, Array],
     arguments: Mapping[str, Any],
 ) -> None:
-    """Compare each value with onnxruntime's; raise CloptError that names the first wrong node."""
+    """Compare each value with onnxruntime's; raise CloptError about the first wrong node."""
     with TemporaryDirectory(prefix="clopt-values-") as folder:
         network = _Network(options, source, inputs, Path(folder), arguments)
         values = network.exposed.values
@@ -200,7 +199,7 @@ def _facts(
 
 
 def _worst(ours: Array, reference: Array) -> tuple[np.intp, ...]:
-    """Return the index of the element that is farthest off; one that is NaN on one side wins."""
+    """Return the index of the element with the largest error; a NaN on one side comes first."""
     a, b = ours.astype(np.float64), reference.astype(np.float64)
     with np.errstate(invalid="ignore"):
         far = np.where((a == b) | (np.isnan(a) & np.isnan(b)), 0, np.abs(a - b))

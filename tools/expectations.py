@@ -1,6 +1,6 @@
-"""`// expected-error @+1 {{text}}` comments: the diagnostics a test file announces itself.
+"""`// expected-error @+1 {{text}}` comments: the diagnostics that a test file expects.
 
-The spelling and the meaning are those of MLIR's `-verify-diagnostics`.
+Their syntax and meaning are the same as for MLIR's `-verify-diagnostics`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ _PATTERN = re.compile(r"\{\{(.*?)\}\}")
 
 
 class Diagnostic(NamedTuple):
-    """A diagnostic of the compiler: an error or a remark, at a line of the input or at none."""
+    """An error or a remark of the compiler, at a line of the input if known."""
 
     kind: str
     line: int | None
@@ -32,7 +32,7 @@ class Diagnostic(NamedTuple):
 
 @dataclass(frozen=True)
 class Expectation:
-    """One announced diagnostic: the line it must be reported on, and a part of its sentence."""
+    """An expected diagnostic: its line and a part of its text."""
 
     kind: str
     comment_line: int
@@ -41,17 +41,17 @@ class Expectation:
     pattern: re.Pattern[str]
 
     def matches(self, diagnostic: Diagnostic) -> bool:
-        """Return whether `diagnostic` is the announced one."""
+        """Return whether `diagnostic` is the expected one."""
         same_place = (self.kind, self.line) == (diagnostic.kind, diagnostic.line)
         return same_place and self.pattern.search(diagnostic.sentence) is not None
 
 
 def expectations(source: Source) -> Iterator[Expectation | str]:
-    """Yield the diagnostics that the comments of `source` announce, and complaints about bad ones.
+    """Yield the diagnostics that comments of `source` expect, and complaints about bad comments.
 
     `@+N` and `@-N` count lines from the comment. `@above` and `@below` are the nearest lines
-    without such a comment. `@unknown` is for diagnostics that belong to no line. With `-re`,
-    `{{...}}` inside of the text are regular expressions.
+    without such a comment. `@unknown` matches diagnostics without a line. With `-re`, `{{...}}`
+    within the text are regular expressions.
     """
     lines = source.text.split("\n")
     matches = ((number, _COMMENT.search(text)) for number, text in enumerate(lines))
@@ -99,7 +99,7 @@ def _pattern(text: str, has_patterns: bool) -> re.Pattern[str]:
 
 
 def check(source: Source, diagnostics: Sequence[Diagnostic]) -> list[str]:
-    """Return complaints about diagnostics that were not announced, or not produced."""
+    """Return complaints about unexpected diagnostics and about expected ones that are missing."""
     found = list(expectations(source))
     complaints = [item for item in found if isinstance(item, str)]
     pending = [item for item in found if isinstance(item, Expectation)]

@@ -1,4 +1,4 @@
-"""What other packages do in our tools: passes that fail, switches that xDSL's driver sets."""
+"""Code of other packages in our tools: passes that fail, and global settings of xDSL's driver."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ def is_ours(pass_: ModulePass) -> bool:
 
 
 def blame(pass_: ModulePass, error: Exception) -> CloptError:
-    """Print the traceback of a foreign pass from its own code on; return the error to end with."""
+    """Print the traceback of a foreign pass from its own code on; return the error for the user."""
     home = type(pass_).__module__
     frames = error.__traceback__
-    # Our frames and xDSL's above the pass would only hide the author's own code.
+    # Frames of clopt and xDSL above the pass would hide the author's code.
     while frames is not None and frames.tb_frame.f_globals.get("__name__") != home:
         frames = frames.tb_next
     traceback.print_exception(type(error), error, frames or error.__traceback__)
@@ -35,7 +35,7 @@ def blame(pass_: ModulePass, error: Exception) -> CloptError:
 
 @contextmanager
 def xdsl_switches_restored() -> Generator[None]:
-    """Undo what xDSL's driver sets for the whole process, at --disable-verify for one."""
+    """Restore the process-wide settings that xDSL's driver changes, e.g. for --disable-verify."""
     verify, colored = Attribute.__post_init__, Diagnostic.colored
     try:
         yield

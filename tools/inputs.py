@@ -33,10 +33,10 @@ class ImageScaling:
 
 
 def random_input(spec: TensorInfo, rng: np.random.Generator) -> Array:
-    """Return numbers that are legal for most models.
+    """Return numbers that are valid for most models.
 
-    Standard normal for floats and the whole range of 8-bit integers. Wider integers are 0 or 1,
-    which are valid as an index, a token and a mask.
+    Floats are standard normal; 8-bit integers use their whole range. Wider integers are 0 or 1,
+    which are valid as an index, a token or a mask.
     """
     dtype = np.dtype(spec.dtype)
     if dtype.kind == "f":
@@ -61,7 +61,7 @@ def collect_inputs(
 
 
 def dims_of_inputs(error: OpenDimensionsError, items: Sequence[str]) -> dict[str, int]:
-    """Return the open dimensions of a model that the arrays of `--input` fix."""
+    """Return the open dimensions of a model that the arrays of `--input` determine."""
     shapes = _given_shapes(items, error.inputs)
     dims: dict[str, int] = {}
     for name, source, axis in error.dimensions:
@@ -77,7 +77,7 @@ def dims_of_inputs(error: OpenDimensionsError, items: Sequence[str]) -> dict[str
 
 
 def _given_shapes(items: Sequence[str], inputs: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the arrays of `--input`, by input; images have any size."""
+    """Return the shapes of the arrays of `--input` by input; images fit any size."""
     shapes: dict[str, tuple[int, ...]] = {}
     for item in items:
         name, file = _split(item)
@@ -129,9 +129,9 @@ def _checked(name: str, array: Array, known: Mapping[str, TensorInfo], file: Pat
 
 
 def read_image(file: Path, spec: TensorInfo, scaling: ImageScaling) -> Array:
-    """Return an image as the input `spec`: resized to its extents, scaled for float inputs.
+    """Return an image as the input `spec`: resized to its extents, and scaled if it is float.
 
-    The channels are axis 1 (NCHW) when that axis has 1, 3 or 4 entries, else the last (NHWC).
+    The channels are axis 1 (NCHW) if that axis has 1, 3 or 4 entries, else the last axis (NHWC).
     """
     try:
         from PIL import Image, UnidentifiedImageError

@@ -1,4 +1,4 @@
-"""Watching a pipeline run: the IR after each pass, on the terminal or in files, and the times."""
+"""Instrumentation of a pipeline: the IR after each pass, on the terminal or in files, and times."""
 
 from __future__ import annotations
 
@@ -21,9 +21,9 @@ from .tables import table, terminal
 
 @dataclass
 class PassInstrument:
-    """The callback of a pass pipeline: prints and dumps the IR after each pass, and times it.
+    """The callback of a pass pipeline, which prints and dumps the IR after each pass and times it.
 
-    `print_after` holds the names of the passes to print after; None stands for all of them.
+    `print_after` names the passes after which to print; None means all.
     """
 
     verify: bool = True

@@ -1,4 +1,4 @@
-"""What each pass of a pipeline changes, as a unified diff of the IR."""
+"""The changes that each pass of a pipeline makes, as a unified diff of the IR."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ _STYLES = {"@": "cyan", "+": "green", "-": "red"}
 
 
 class IRDiff:
-    """Prints on stderr how the module differs from the one at the last call.
+    """Prints on stderr the differences of a module since the last call.
 
-    Each operation of the module is compared with the earlier one of the same symbol. So a new
-    kernel does not shift the lines of another, and values are numbered anew in each function.
+    Each operation of the module is compared with the earlier operation of the same symbol. So new
+    kernels do not shift the lines of others, and each function numbers its own values.
     """
 
     def __init__(self, elide_larger_than: int | None) -> None:
@@ -28,11 +28,11 @@ class IRDiff:
         self._console = terminal(stderr=True)
 
     def start(self, module: ModuleOp) -> None:
-        """Take the module as it is before the first pass."""
+        """Store the module before the first pass."""
         self._parts = self._parts_of(module)
 
     def show(self, name: str, module: ModuleOp) -> None:
-        """Print the changes of the pass of this name."""
+        """Print the changes that the pass `name` made."""
         earlier, self._parts = self._parts, self._parts_of(module)
         lines = [line for part in {**earlier, **self._parts} for line in self._diff(part, earlier)]
         if not lines:

@@ -1,4 +1,4 @@
-"""The text of a module for people to read, with the values of large constants left out."""
+"""The text of a module for people to read, without the values of large constants."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _CONSTANT = re.compile(r'dense<(?:\[[^>]*\]|"0x[0-9A-F]*")>( : \w+<((?:\d+x)*))'
 
 
 def elide(text: str, larger_than: int) -> str:
-    """Return IR without the values of constants of more than `larger_than` elements."""
+    """Return IR text without the values of constants of more than `larger_than` elements."""
     # Works on the text, because operations may print their constants in any way.
 
     def shorten(constant: re.Match[str]) -> str:

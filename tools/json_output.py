@@ -1,4 +1,4 @@
-"""`--json`: the result of a tool as JSON on stdout; all else that it prints goes to stderr."""
+"""`--json`: the result of a tool as JSON on stdout; all other output goes to stderr."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from .console import Option
 
 
 def json_option(what: str) -> Option:
-    """Return the arguments of argparse for a tool that prints `what` as JSON."""
+    """Return the argparse row for a tool that prints `what` as JSON."""
     return ("--json",), {"action": "store_true", "help": f"print {what} as JSON, for programs"}
 
 
@@ -33,5 +33,5 @@ VERSION = 1
 
 
 def print_json(value: object) -> None:
-    """Print a result as JSON that every reader takes: text is escaped, and NaN is a bug."""
+    """Print a result as JSON that every parser accepts: text is escaped, and NaN is a bug."""
     print(json.dumps(value, indent=2, allow_nan=False))

@@ -1,4 +1,4 @@
-"""What the tools tell of their work on stderr: `-v`, `-q`, and progress by stage."""
+"""Log output of the tools on stderr: `-v`, `-q`, and progress by stage."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ LOGGER = logging.getLogger(__name__.partition(".")[0])
 """The parent of all loggers of clopt. In a tool: DEBUG with -v, ERROR with -q, else INFO."""
 
 PATIENCE = 1.0
-"""Seconds that a stage takes before a line in a pipe tells of it."""
+"""Seconds after which a running stage gets a line in output that is not a terminal."""
 
 
 class SetLevel(argparse.Action):
@@ -32,13 +32,13 @@ class SetLevel(argparse.Action):
 
 
 def is_quiet() -> bool:
-    """Return whether the tool tells of errors alone."""
+    """Return whether the tool prints only errors."""
     return LOGGER.level >= logging.ERROR
 
 
 @contextmanager
 def logs_on_stderr(tool: str) -> Generator[None]:
-    """Print the log of clopt while the body runs, if that gets the option -v."""
+    """Print clopt's log while the body runs, if -v sets that level."""
     level, handler = LOGGER.level, _Printer(tool)
     LOGGER.setLevel(logging.INFO)
     LOGGER.addHandler(handler)
@@ -52,10 +52,10 @@ def logs_on_stderr(tool: str) -> Generator[None]:
 
 @contextmanager
 def progress(text: str, animated: bool = True) -> Generator[None]:
-    """Tell of the body and its stages: by a spinner on a terminal, else by a line for each.
+    """Show the progress of the body: a spinner on a terminal, else a line for each stage.
 
-    A stage has a line if it takes longer than `PATIENCE`. A body that measures times is not
-    `animated`: the spinner would take some of them.
+    Stages get a line if they take longer than `PATIENCE`. Set `animated` to False for a body that
+    measures times, because the spinner would take CPU time.
     """
     if LOGGER.level != logging.INFO:  # -q, or -v, which prints the whole log
         with stage(LOGGER, text):

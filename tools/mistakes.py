@@ -1,4 +1,4 @@
-"""Mistakes on a command line: one sentence, which suggests the option that was meant."""
+"""Mistakes on a command line: one sentence that suggests the intended option."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _UNKNOWN = "unrecognized arguments: "
 
 
 def suggest_options(parser: ArgumentParser) -> ArgumentParser:
-    """Let `parser` refuse a command line in one sentence, without its long usage."""
+    """Make `parser` report mistakes in one sentence, without its long usage."""
     refuse: Callable[[str], NoReturn] = partial(_refuse, parser)
     parser.error = refuse
     return parser

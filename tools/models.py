@@ -39,7 +39,7 @@ COMPILE_OPTIONS: Options = [
         ("--weights",),
         {
             "metavar": "FILE",
-            "help": "safetensors file with the arrays that an .mlir file names; "
+            "help": "safetensors file with the arrays of an .mlir file, as "
             "clopt --save-weights writes it",
         },
     ),
@@ -56,16 +56,16 @@ COMPILE_OPTIONS: Options = [
         ("--plans",),
         {
             "metavar": "FILE",
-            "help": "a file of plans for kernels, as clopt -t plans writes it; the others get the "
-            "default",
+            "help": "a file of plans for kernels, as clopt -t plans writes it; other kernels get "
+            "their default",
         },
     ),
     (
         ("--tuning",),
         {
             "metavar": "FILE",
-            "help": "the tuning database that plans are from, or off; without it those beside the "
-            "model, in your cache and of clopt itself",
+            "help": "the tuning database for plans, or off (default: the databases beside the "
+            "model, in your cache and in clopt itself)",
         },
     ),
     MEMORY_LIMIT,
@@ -75,8 +75,8 @@ COMPILE_OPTIONS: Options = [
             "action": "append",
             "default": [],
             "metavar": "NAME",
-            "help": "the application gives this input or output as an image of RGBA texels, as a "
-            "camera does; on targets with texture=prefer or auto (repeatable)",
+            "help": "the application provides this input or output as an image of RGBA texels, "
+            "such as a camera's; for targets with texture=prefer or auto (repeatable)",
         },
     ),
     (
@@ -84,16 +84,16 @@ COMPILE_OPTIONS: Options = [
         {
             "metavar": "FILE",
             "type": Path,
-            "help": "write a page about the model, one .html file that needs no network: its "
-            "commands as a graph, layouts and plans with reasons, memory, the kernels' source",
+            "help": "write a self-contained .html page about the model: its commands as a graph, "
+            "layouts and plans with reasons, memory, the kernels' source",
         },
     ),
     (
         ("--explain",),
         {
             "action": "store_true",
-            "help": "print for each operation whether an accelerator computes it and why not, and "
-            "for each value its layout, the cost and the reason (stderr)",
+            "help": "print whether an accelerator computes each operation, or why not, and the "
+            "layout of each value with its cost and reason (stderr)",
         },
     ),
 ]
@@ -101,7 +101,7 @@ COMPILE_OPTIONS: Options = [
 
 
 class ModelKind(Enum):
-    """The forms of a model, by their names in messages."""
+    """The kinds of models, with their names in messages."""
 
     ONNX = "ONNX model"
     Other = "model of another format"
@@ -111,7 +111,7 @@ class ModelKind(Enum):
 
 @dataclass(frozen=True)
 class ModelSource:
-    """A model as it was named on the command line."""
+    """The model that the command line names."""
 
     name: str
     kind: ModelKind
@@ -119,7 +119,7 @@ class ModelSource:
 
     @classmethod
     def of(cls, name: str) -> ModelSource:
-        """Read the model. Raises CloptError for a missing file and for text that is no module."""
+        """Read a model; raise CloptError for a missing file or text that is not a module."""
         if name == STDIN:
             content, name = read_bytes(None), "<stdin>"
             if not content.strip():
@@ -154,12 +154,12 @@ def compile_model(
     find_dims: Callable[[OpenDimensionsError], Mapping[str, int]] | None = None,
     **more: Any,
 ) -> api.CompiledModel:
-    """Compile a model with the options of the command line; print its remarks.
+    """Compile a model with the options of the command line, and print its remarks.
 
-    `find_dims` finds sizes for dimensions without `--dim`. `more` are arguments of `api.compile`
-    that one tool alone offers.
+    `find_dims` computes sizes for dimensions without `--dim`. `more` are arguments of `api.compile`
+    that only one tool has.
     """
-    # Nothing is dropped silently: a model with weights would ignore the file.
+    # A model with its own weights would silently ignore the file.
     if options.weights and source.kind is not ModelKind.Module:
         raise CloptError(
             f"{source.name}: --weights is for .mlir files; other models have their own."

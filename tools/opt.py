@@ -1,7 +1,7 @@
-"""`clopt`: run passes over a module and print what comes out.
+"""`clopt`: run passes on a module and print the result.
 
-An `mlir-opt` for our dialects: reads MLIR text or an ONNX model, runs the pipeline of `-p`, prints
-MLIR or OpenCL C. A mistake in the input is one sentence on stderr and exit code 1.
+It is an `mlir-opt` for clopt's dialects: it reads MLIR text or an ONNX model, runs the pipeline of
+`-p`, and prints MLIR or OpenCL C. A mistake in the input is one sentence on stderr and exit code 1.
 """
 
 from __future__ import annotations
@@ -71,7 +71,7 @@ clopt test.mlir --split-input-file --verify-diagnostics
 
 
 class _Piece(NamedTuple):
-    """A part of the input that is compiled on its own."""
+    """A part of the input that is compiled separately."""
 
     frontend: str
     source: Source
@@ -80,7 +80,7 @@ class _Piece(NamedTuple):
 
 
 class CloptMain(xDSLOptMain):
-    """The driver: xDSL's, with our universe, ONNX input, diagnostics and instrumentation."""
+    """xDSL's driver with clopt's universe, ONNX input, diagnostics and instrumentation."""
 
     context: CloptContext
 
@@ -89,7 +89,7 @@ class CloptMain(xDSLOptMain):
 
     def register_all_frontends(self) -> None:
         super().register_all_frontends()
-        # Text as well, from which `_read` makes networks.
+        # Accepts linalg as text, too, which `_read` converts to networks.
         self.available_frontends["linalg"] = self.available_frontends["mlir"]
         for name in ("onnx", *foreign_formats()):
             self.available_frontends[name] = partial(self._import, name)
@@ -104,7 +104,7 @@ class CloptMain(xDSLOptMain):
         self.available_targets |= CLOPT_UNIVERSE.all_targets
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
-        # xDSL's `-t/--target` names the output language; with us `--target` names the device.
+        # xDSL's `-t/--target` selects the output language; clopt's `--target` selects the device.
         super().register_all_arguments(arg_parser)
         suggest_options(arg_parser)
         arg_parser.prog, arg_parser.epilog = "clopt", example_text(EXAMPLES)
@@ -128,7 +128,7 @@ class CloptMain(xDSLOptMain):
                 raise CloptError(f"--print-ir-after={name}: this pass is not in the pipeline.")
 
     def run(self) -> None:
-        """Compile every piece of the input; leave with exit code 1 when one had an error."""
+        """Compile every piece of the input; exit with code 1 if a piece had an error."""
         if self.args.list_passes:
             return print_passes(self.available_passes, self.args.json)
         if self.args.list_rules:
@@ -178,7 +178,7 @@ class CloptMain(xDSLOptMain):
         frontend = self._frontend(content)
         if frontend not in TEXTS:
             return [_Piece(frontend, Source(name), content, self._instrument(""))]
-        # Bytes, as xDSL splits: a piece that is not UTF-8 must not spoil the others.
+        # Split bytes, as xDSL does, so that a piece that is not UTF-8 does not affect the others.
         parts = content.split(SPLIT.encode()) if self.args.split_input_file else [content]
         pieces: list[_Piece] = []
         line = 0
@@ -219,7 +219,7 @@ class CloptMain(xDSLOptMain):
         return kind
 
     def _import(self, name: str, stream: IO[bytes]) -> ModuleOp:
-        # The path, where there is one: external data lies beside the model.
+        # Pass the path if there is one, because external data lies beside the model.
         model = Path(self._file) if self._file else stream.read()
         return frontend(name)(model, self.context.weights, parse_dims(self.args.dim))
 
@@ -314,7 +314,7 @@ class CloptMain(xDSLOptMain):
 def _choosing_plans(
     passes: Sequence[ModulePass], flag: str, **options: Any
 ) -> tuple[ModulePass, ...]:
-    """Return the passes with options of `tir-choose-plan` that a flag stands for."""
+    """Return the passes with the options of `tir-choose-plan` that a flag sets."""
     from ..passes.tir.choose_plan import TIRChoosePlanPass
 
     if not any(isinstance(each, TIRChoosePlanPass) for each in passes):
@@ -325,7 +325,7 @@ def _choosing_plans(
 
 
 def _tuned(passes: Sequence[ModulePass], database: str) -> tuple[ModulePass, ...]:
-    """Return the passes; those that choose layouts, fusions or plans get a tuning database."""
+    """Return the passes, with a tuning database for those that choose layouts, fusions or plans."""
     from ..passes.nn.choose import NNChoosePass
     from ..passes.tir.choose_plan import TIRChoosePlanPass
     from ..passes.tir.join_strips import TIRJoinStripsPass

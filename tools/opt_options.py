@@ -1,4 +1,4 @@
-"""The options of `clopt`, beside those that it shares with the other tools."""
+"""The options of `clopt` that other tools do not share."""
 
 from __future__ import annotations
 
@@ -22,18 +22,18 @@ OPTIONS: Options = [
     ),
     (
         ("--list-passes",),
-        {"action": "store_true", "help": "list the passes and pipelines and leave"},
+        {"action": "store_true", "help": "list the passes and pipelines, and exit"},
     ),
     (
         ("--list-rules",),
-        {"action": "store_true", "help": "list the schedule rules and their parameters"},
+        {"action": "store_true", "help": "list the schedule rules and their parameters, and exit"},
     ),
     json_option("the result of --list-passes or --list-rules"),
     (
         ("--weights",),
-        {"metavar": "FILE", "help": "safetensors file with the arrays that the input names"},
+        {"metavar": "FILE", "help": "safetensors file with the input's arrays"},
     ),
-    (("--save-weights",), {"metavar": "FILE", "help": "write the arrays that the output names"}),
+    (("--save-weights",), {"metavar": "FILE", "help": "write the output's arrays"}),
     (
         ("--print-ir-after-all", "--print-between-passes"),
         {"action": "store_true", "help": "print the IR after each pass (stderr)"},
@@ -59,18 +59,18 @@ OPTIONS: Options = [
         ("--explain-plan",),
         {
             "action": "store_true",
-            "help": "say for each kernel how it is scheduled, and why (stderr)",
+            "help": "explain the schedule of each kernel (stderr)",
         },
     ),
     (
         ("--plans",),
-        {"metavar": "FILE", "help": "take plans of kernels from a file that -t plans wrote"},
+        {"metavar": "FILE", "help": "read plans of kernels from a file that -t plans wrote"},
     ),
     (
         ("--tuning",),
         {
             "metavar": "FILE",
-            "help": "take layouts, fusions and plans of kernels from a database of clopt-tune",
+            "help": "read layouts, fusions and plans of kernels from a database of clopt-tune",
         },
     ),
     MEMORY_LIMIT,
@@ -79,8 +79,8 @@ OPTIONS: Options = [
         {
             "type": int,
             "metavar": "N",
-            "help": "leave out constants of more than N elements, which clopt then cannot read "
-            "(default: none; those of more than 256 are the names of arrays)",
+            "help": "omit constants of more than N elements; clopt cannot read the result "
+            "(default: omit none; constants of more than 256 elements appear as names of arrays)",
         },
     ),
     (

@@ -29,7 +29,7 @@ def parse_dims(items: Sequence[str]) -> Mapping[str, int]:
 
 
 def _bindings(item: str) -> Sequence[str]:
-    """Split `batch=1,h=32`; a name may hold a comma, too."""
+    """Split `batch=1,h=32`; names may contain commas, too."""
     parts = item.split(",")
     return parts if all("=" in part for part in parts) else [item]
 

@@ -37,7 +37,7 @@ def check_output(path: Path, names: Sequence[str]) -> None:
 
 
 def write_outputs(path: Path, names: Sequence[str], outputs: Sequence[Array]) -> None:
-    """Write an .npz, an .npy, or a folder of .npy files; each file whole or not at all."""
+    """Write an .npz file, an .npy file or a folder of .npy files, each file atomically."""
     contents = {name: _npy(output) for name, output in zip(names, outputs, strict=True)}
     match path.suffix:
         case ".npz":

@@ -15,7 +15,7 @@ def print_passes(passes: PassFactories, is_json: bool) -> None:
     from ..passes.pipelines import PIPELINES
 
     pipelines = {name: [str(each) for each in members] for name, members in PIPELINES.items()}
-    # Only drivers that know no pipelines need them as passes, too.
+    # Only drivers without named pipelines need these as passes.
     sentences = {
         name: (inspect.getdoc(load()) or "").split("\n\n")[0]
         for name, load in passes.items()

@@ -1,4 +1,4 @@
-"""A profile as tables for the terminal, or as facts for JSON."""
+"""A profile as tables for the terminal, or as data for JSON."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FIGURES = ("", "ms", "share", "Mmad", "MB", "Gmad/s", "GB/s", "roofline")
 
 
 def print_profile(console: Console, profile: Profile) -> None:
-    """Print the time by kernel and by ONNX node, and the whole beside the target's roofline."""
+    """Print the time by kernel and by ONNX node, and the total beside the target's roofline."""
     total = profile.total
     for heading, other, groups in (
         ("kernel", "nodes", profile.by_kernel),
@@ -45,7 +45,7 @@ def print_profile(console: Console, profile: Profile) -> None:
 
 
 def profile_facts(profile: Profile) -> dict[str, object]:
-    """Return the figures of the tables, with all rows and without rounding."""
+    """Return the values of the tables, with all rows and without rounding."""
     return {
         "runs": profile.runs,
         "nanoseconds": profile.nanoseconds,

@@ -10,7 +10,7 @@ from .tables import table
 
 
 def quantization_table(report: QuantizationReport) -> Table:
-    """Return a table: a row for each int8 value, in the network's order, then for each result."""
+    """Return a table with a row for each int8 value, in network order, then for each result."""
     rows = table("value", "scale", "saturated", "SQNR dB", "error", title="int8 beside float")
     for value in report.values:
         rows.add_row(

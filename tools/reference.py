@@ -1,4 +1,4 @@
-"""Compare our outputs with those of another engine."""
+"""Comparison of our outputs with those of another engine."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def difference(ours: Array, reference: Array) -> OutputDifference:
     if not ours.size or (ours.dtype.kind != "f" and np.array_equal(ours, reference)):
         return OutputDifference(0.0, 0.0)
     if ours.dtype.kind in "iu":
-        # In Python's integers: a double has no room for 64 bits, and unsigned differences wrap.
+        # Python integers: 64 bits do not fit in a double, and unsigned differences wrap.
         whole = ours.astype(object) - reference.astype(object)
         absolute, scale = np.abs(whole).max(), np.abs(reference.astype(object)).max()
         return OutputDifference(float(absolute), float(absolute / max(scale, 1)))
@@ -53,8 +53,8 @@ def difference(ours: Array, reference: Array) -> OutputDifference:
 def tolerance(dtype: np.dtype[Any], module: ModuleOp) -> float:
     """Return the relative error that an output of type `dtype` of a compiled module may have.
 
-    Whole numbers and booleans are exact. A float may have the error of the narrowest float type
-    that the module computes with, because the model has it or because of its precision.
+    Whole numbers and booleans must be exact. Floats may have the error of the narrowest float type
+    that the module computes with, in the model or because of the precision option.
     """
     if dtype.kind != "f":
         return 0.0

@@ -1,4 +1,4 @@
-"""The page about a model as a file: `--report` of the tools."""
+"""`--report` of the tools: the page about a model as a file."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def check_report_path(path: Path | None) -> None:
-    """Raise CloptError unless a report can have this name; call it before what takes long."""
+    """Raise CloptError unless a report can have this name; call it before long computations."""
     if path is not None and path.suffix != ".html":
         raise CloptError(f"{path}: a report is an .html file; give it such a suffix.")
 

@@ -1,4 +1,4 @@
-"""`clopt-run`: run an ONNX model, or a compiled one, on an OpenCL device."""
+"""`clopt-run`: run an ONNX model or a compiled model on an OpenCL device."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _calibrate(console: Console, device: str | None) -> None:
 
 
 def load_model(options: argparse.Namespace, source: ModelSource) -> api.CompiledModel:
-    """Compile the model of the command line, or load the folder."""
+    """Compile the model that the command line names, or load it from its folder."""
     if source.kind is ModelKind.Folder:
         told = options.dim or options.device_target or options.explain or options.weights
         if told or options.plans or options.tuning or options.precision != "f32":
@@ -80,7 +80,7 @@ def load_model(options: argparse.Namespace, source: ModelSource) -> api.Compiled
 
 
 def _more(options: argparse.Namespace) -> dict[str, Any]:
-    """Return the arguments of `compile_model` that only this tool has options for."""
+    """Return the arguments of `compile_model` for options that only this tool has."""
     return {
         "accelerators": parse_accelerators(options.accelerator),
         "find_dims": partial(dims_of_inputs, items=options.input),
@@ -88,7 +88,7 @@ def _more(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _check(options: argparse.Namespace, source: ModelSource) -> None:
-    """Compile to OpenCL C; a refusal is an error as always."""
+    """Compile to OpenCL C; raise the usual error if the model is not supported."""
     if source.kind is ModelKind.Folder:
         raise CloptError(f"{source.name}: --check is for models that are not compiled yet.")
     if options.device is None and options.device_target is None:
@@ -149,7 +149,7 @@ def _profile(
     model: api.CompiledModel,
     inputs: dict[str, Array],
 ) -> dict[str, object]:
-    """Profile the model, print or write what the options ask for, and return the figures."""
+    """Profile the model, print or write the requested results, and return the figures."""
     from ..reports.profile import trace_text
     from .profile_tables import print_profile, profile_facts
 
@@ -172,7 +172,7 @@ def _compare(
     inputs: dict[str, Array],
     outputs: Sequence[Array],
 ) -> tuple[dict[str, object], str | None]:
-    """Print how far the outputs are from the other engine's; return that, and what is wrong."""
+    """Print the distance from the other engine's outputs; return it, and any wrong outputs."""
     from xdsl.dialects.builtin import ModuleOp
 
     from .reference import difference, run_onnxruntime, tolerance
@@ -212,7 +212,7 @@ def _compare(
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the model, then save, print, time and compare as the command line asks."""
+    """Run the model, then save, print, time and compare as the options request."""
     console = terminal(stderr=options.json)
     if options.list_devices:
         return _list_devices(console, options.json)
@@ -232,7 +232,7 @@ def run(options: argparse.Namespace) -> None:
         return look(console, options, source, inputs, _more(options))
     names = [output.name for output in model.outputs]
     if options.output:
-        # Before the inference: a long run should not end in a refusal.
+        # Checked before the inference, so that a long run does not end in an error.
         check_output(Path(options.output), names)
     with progress(f"running {Path(source.name).name}"):
         outputs = model.run(inputs)

@@ -16,8 +16,8 @@ clopt-run model.onnx --dim batch=1                 random inputs, a summary of t
 clopt-run model.onnx --input image=cat.png -o out.npz
 clopt-run model.onnx --device pocl --precision f16 --compare onnxruntime
 clopt-run model.onnx --target texture=prefer --time 20
-clopt-run model.onnx --profile --trace trace.json  where does the time go?
-clopt-run model.onnx --report report.html          all about it on one page, with its profile
+clopt-run model.onnx --profile --trace trace.json  time per kernel and node
+clopt-run model.onnx --report report.html          one page about the model, with a profile
 clopt-run folder                                   a model that clopt-compile wrote
 clopt-run --calibrate --device pocl                measure this CPU again
 """
@@ -31,8 +31,7 @@ OPTIONS: Options = [
         ("model",),
         {
             "nargs": "?",
-            "help": "an .onnx or .mlir file, - for one of them on stdin, or a folder that "
-            "clopt-compile wrote",
+            "help": "an .onnx or .mlir file, - for stdin, or a folder that clopt-compile wrote",
         },
     ),
     (
@@ -41,13 +40,13 @@ OPTIONS: Options = [
             "action": "append",
             "default": [],
             "metavar": "NAME=FILE",
-            "help": "an input from an .npy, .npz or image file; an .npz without a name holds "
-            "several; other inputs get random numbers",
+            "help": "an input from an .npy, .npz or image file; an .npz file without NAME may "
+            "hold several inputs; inputs without a file get random numbers",
         },
     ),
-    (("--mean",), {"default": "0", "help": "images: subtracted after scaling to 0..1"}),
-    (("--std",), {"default": "1", "help": "images: divided by after subtracting the mean"}),
-    (("--seed",), {"type": int, "default": 0, "help": "of random inputs (default 0)"}),
+    (("--mean",), {"default": "0", "help": "images: subtract this after scaling to 0..1"}),
+    (("--std",), {"default": "1", "help": "images: divide by this after subtracting the mean"}),
+    (("--seed",), {"type": int, "default": 0, "help": "the seed of random inputs (default 0)"}),
     (
         ("-o", "--output"),
         {
@@ -56,7 +55,7 @@ OPTIONS: Options = [
             "folder of .npy files",
         },
     ),
-    (("--print",), {"action": "store_true", "help": "print the outputs, not a summary"}),
+    (("--print",), {"action": "store_true", "help": "print the outputs instead of a summary"}),
     (
         ("--compare",),
         {"choices": ["onnxruntime"], "help": "compare with this engine; exit code 1 if wrong"},
@@ -75,8 +74,8 @@ OPTIONS: Options = [
         ("--debug-accuracy",),
         {
             "action": "store_true",
-            "help": "compare the values between nodes, too, and name the first node that differs "
-            "from onnxruntime; exit code 1 if there is one",
+            "help": "also compare the values between nodes, and name the first node that differs "
+            "from onnxruntime; exit code 1 if one does",
         },
     ),
     (
@@ -89,13 +88,13 @@ OPTIONS: Options = [
     ),
     (
         ("--time",),
-        {"type": int, "metavar": "N", "help": "time N runs, after those of --warmup"},
+        {"type": int, "metavar": "N", "help": "time N runs after --warmup"},
     ),
     (
         ("--duration",),
         {
             "metavar": "TIME",
-            "help": "time runs for so long, as in 10s or 2m, at least those of --time",
+            "help": "time runs for this long, as in 10s or 2m, but at least --time runs",
         },
     ),
     (
@@ -103,7 +102,7 @@ OPTIONS: Options = [
         {
             "type": int,
             "metavar": "N",
-            "help": f"runs before those that are timed (default {WARM_UP})",
+            "help": f"runs before the timed ones (default {WARM_UP})",
         },
     ),
     (
@@ -111,32 +110,31 @@ OPTIONS: Options = [
         {
             "action": "store_true",
             "help": "time each command on the device, and print the kernels and ONNX nodes with "
-            f"their share of the roofline: medians of {PROFILE_RUNS} runs, or of those of --time",
+            f"their share of the roofline: medians of {PROFILE_RUNS} runs, or of --time runs",
         },
     ),
     (
         ("--trace",),
         {
             "metavar": "FILE",
-            "help": "write these runs as a trace that Perfetto (ui.perfetto.dev) opens; needs no "
-            "--profile",
+            "help": "write these runs as a trace for Perfetto (ui.perfetto.dev); implies profiling",
         },
     ),
-    (("--device",), {"metavar": "NAME", "help": "part of a device's name; see --list-devices"}),
+    (("--device",), {"metavar": "NAME", "help": "a part of the device's name; see --list-devices"}),
     (
         ("--accelerator",),
         {
             "action": "append",
             "default": [],
             "metavar": "NAME=LIBRARY",
-            "help": "the library that serves an accelerator instead of the device's (repeatable)",
+            "help": "the library to use for an accelerator instead of the device's (repeatable)",
         },
     ),
     (
         ("--check",),
         {
             "action": "store_true",
-            "help": "only tell whether clopt can compile the model, and list each node that it "
+            "help": "only check whether clopt can compile the model, and list the nodes that it "
             "cannot; needs no device (exit code 0 or 1)",
         },
     ),
@@ -144,20 +142,20 @@ OPTIONS: Options = [
         "the result of --time, --profile, --compare, --list-devices, --check, --debug-accuracy or "
         "--nan"
     ),
-    (("--list-devices",), {"action": "store_true", "help": "list the OpenCL devices and leave"}),
+    (("--list-devices",), {"action": "store_true", "help": "list the OpenCL devices and exit"}),
     (
         ("--calibrate",),
         {
             "action": "store_true",
-            "help": "measure the CPU again (of --device, or the first), print the file of its "
-            "facts and leave; without it a CPU is measured once, when it is first used",
+            "help": "measure the CPU again (--device, or the first), print the path of its facts "
+            "and exit; otherwise a CPU is measured once, when it is first used",
         },
     ),
 ]
 
 
 def parse(args: Sequence[str] | None) -> argparse.Namespace:
-    """Parse the command line; leave with exit code 2 if it is wrong."""
+    """Parse the command line; exit with code 2 if it is wrong."""
     parser = make_parser(
         "clopt-run",
         PURPOSE,
@@ -179,7 +177,7 @@ def parse(args: Sequence[str] | None) -> argparse.Namespace:
         parser.error("--json and --print both write to stdout; choose one")
     if options.time is not None and options.time < 1:
         parser.error("--time takes a number of runs from 1")
-    # Now, not after a long compilation.
+    # Checked now instead of after a long compilation.
     options.duration = parse_seconds("--duration", options.duration)
     is_timed = options.time is not None or options.duration is not None
     if options.warmup is not None and (not is_timed or options.warmup < 0):

@@ -1,4 +1,4 @@
-"""Tables on a terminal of any width, and as plain text in a pipe."""
+"""Tables on a terminal of any width, or as plain text if the output is not a terminal."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ class _TableConsole(Console):
         if self.is_terminal:
             return super().print(*objects, **options)
         with self.capture() as captured:
-            # Sentences stay on one line in a pipe; COLUMNS is for tables.
+            # Sentences stay on one line in a pipe; COLUMNS applies only to tables.
             options.setdefault("soft_wrap", not is_table)
             super().print(*objects, **options)
         self.file.write(_TRAILING_SPACES.sub("", captured.get()))
@@ -50,10 +50,10 @@ def terminal(stderr: bool = False) -> Console:
 
 
 def table(*columns: str, title: str | None = None, cut: Collection[str] = ()) -> Table:
-    """Return an empty table in the style of all our tools.
+    """Return an empty table in the style of all tools.
 
-    With `cut`, rows have one line each: the texts of those columns (`cut_text`) get shorter where
-    the terminal is too narrow, and no other.
+    With `cut`, each row has one line, and the texts of those columns (`cut_text`) are shortened if
+    the terminal is too narrow.
     """
     rows = Table(*columns, title=title, title_justify="left", box=box.SIMPLE, show_edge=False)
     for column in rows.columns if cut else ():

@@ -1,4 +1,4 @@
-"""`clopt-run --time` and `--duration`: the time of inferences with their copies."""
+"""`clopt-run --time` and `--duration`: the time of inferences, including copies."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .tables import table
 
 
 class RunTiming(NamedTuple):
-    """Figures of runs that followed each other; times in milliseconds."""
+    """Figures of consecutive runs; times in milliseconds."""
 
     runs: int
     median: float
@@ -26,7 +26,7 @@ class RunTiming(NamedTuple):
 
 
 def timed(infer: Callable[[], object], runs: int, seconds: float, warm_up: int) -> RunTiming:
-    """Time at least `runs` runs, and go on until they have taken `seconds`."""
+    """Time at least `runs` runs, and continue until they have taken `seconds`."""
     for _ in range(warm_up):
         infer()
     times: list[float] = []

@@ -1,4 +1,4 @@
-"""`vta-objdump`: print the instructions of a stream, and the tokens in the queues after each."""
+"""`vta-objdump`: print a stream's instructions, with the tokens in the queues after each."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OPTIONS: Options = [
 ]
 
 _COLUMN = 96
-"""The column of the queues' counters, if the instruction before it leaves room."""
+"""The column of the queue counters, if the instruction before them is short enough."""
 
 
 def listing(file: StreamFile) -> Iterator[str]:

@@ -170,7 +170,7 @@ class Fleet:
                     CloptError(
                         f"The scheduler at {self._scheduler} has had no worker with "
                         f"{self.device.name} for {_MOST_LONELY / 60:g} minutes. Start one with "
-                        "clopt-tune worker; the same command goes on from what was tried."
+                        "clopt-tune worker; the same command continues the search."
                     )
                 )
             async with self._change:

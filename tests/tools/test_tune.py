@@ -65,14 +65,14 @@ def test_a_worker_measures_on_its_device():
             '"serach" is no subcommand and no .onnx or .mlir file; did you mean sea',
         ),
         (["--trials", "1"], "there is no option --trials; clopt-tune --help shows the usage."),
-        (["net.onnx", "--trials", "0"], "--trials 0: try 1 plan or more."),
+        (["net.onnx", "--trials", "0"], "--trials 0: must be 1 or more."),
         (
             ["worker", "--scheduler", "tcp://127.0.0.1:1", "--device", "no such"],
             'No OpenCL device matches "no such"',
         ),
         (
             ["worker", "--scheduler", "tcp://127.0.0.1:1", "--device", "pocl", "--slots", "0"],
-            "--slots and --seconds are positive numbers.",
+            "--slots and --seconds must be positive numbers.",
         ),
         (
             ["worker", "--scheduler", "tcp://127.0.0.1:1"],

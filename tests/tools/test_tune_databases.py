@@ -65,7 +65,7 @@ def test_merge(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Pat
     records.append(tmp_path / "other.jsonl", [other, BEST])
     output = tmp_path / "all.jsonl"
     said = shown(capsys, "merge", database, tmp_path / "other.jsonl", "-o", output)
-    assert said == f"{output}: 4 records, 1 were there twice\n"
+    assert said == f"{output}: 4 records, 1 duplicate(s)\n"
     assert list(TuningDatabase.read(output).records) == [DEFAULT, BEST, FAULT, other]
     shown(capsys, "merge", tmp_path / "other.jsonl", output, "-o", output)
     assert list(TuningDatabase.read(output).records) == [other, BEST, DEFAULT, FAULT]
@@ -119,7 +119,7 @@ def test_prune(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Pat
     assert (
         shown(capsys, "prune", database, "--best", 1, "-o", small) == f"{small}: 2 of 3 records\n"
     )
-    assert sentence(capsys, "prune", database, "--best", 0).endswith("keep 1 plan or more.")
+    assert sentence(capsys, "prune", database, "--best", 0).endswith("must be 1 or more.")
 
 
 def test_export(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path) -> None:

@@ -98,8 +98,8 @@ def test_ctrl_c_loses_nothing(
     assert left.value.code == 130
     database = tmp_path / "add.tuning.jsonl"
     assert capsys.readouterr().err == (
-        f"clopt-tune: interrupted; {database} has all plans that were tried, and the same command "
-        "goes on from there.\n"
+        f"clopt-tune: interrupted; {database} has all trials; the same command "
+        "continues from there.\n"
     )
     assert 5 <= len(tried(tmp_path)) < 9
     assert sorted(recorded(tmp_path)) == sorted(tried(tmp_path))
@@ -136,8 +136,8 @@ def test_a_time_limit_ends_what_takes_too_long(
     monkeypatch.setattr(search, "machines_of", lambda options: Threads(tmp_path))
     monkeypatch.setattr(search.TunedModel, "tasks", lambda *args: time.sleep(600))
     cut_short = (
-        "The time was up before the whole network was measured with all that was found; the same "
-        "command goes on from there.\n"
+        "Time ran out before the whole network was measured with the new plans; the same command "
+        "continues from there.\n"
     )
     path = tmp_path / "add.tuning.jsonl"
     for found in ("", f"The database is {path}; clopt finds it there.\n"):

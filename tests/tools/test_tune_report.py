@@ -153,7 +153,7 @@ def test_one_trial_or_faults_alone_make_a_page_too(tmp_path: Path):
     ("words", "sentence"),
     [
         (["net.jsonl", "-o", "page.pdf"], "page.pdf: a report is an .html file; give it such a "),
-        (["net.jsonl", "-o", "page.html"], "net.jsonl: there is no trial in it; clopt-tune model"),
+        (["net.jsonl", "-o", "page.html"], "net.jsonl: no trials found; run clopt-tune model"),
         (["none.jsonl", "-o", "page.html"], "none.jsonl: cannot read this tuning database: No su"),
     ],
 )

@@ -47,7 +47,10 @@ def test_a_search_fills_the_database_beside_the_model(
         ([str(LINALG), "--device", "pocl", "--dim", "n=2"], "dims binds symbolic dimensions of"),
         ([str(CONV), "--time", "0"], "--time 0: write a number of seconds above 0"),
         ([str(CONV), "--device", "pocl"], "batch"),
-        ([str(CONV), "--board", "ssh b r"], "clopt cannot ask a --board what it is; name its --ta"),
+        (
+            [str(CONV), "--board", "ssh b r"],
+            "A --board does not report its target; name it with --ta",
+        ),
         (
             [str(CONV), "--board", "b", "--device", "pocl"],
             "--device is for this machine; clopt_run",

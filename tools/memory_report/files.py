@@ -1,4 +1,4 @@
-"""Memory reports as files: the suffix says what to write."""
+"""Memory reports as files, in a format chosen by suffix."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _WRITERS: dict[str, Callable[[MemoryReport, str], str | bytes]] = {
 
 
 def check_path(path: Path) -> None:
-    """Raise CloptError unless clopt can write a report of the suffix of `path`."""
+    """Raise CloptError unless clopt can write a report with the suffix of `path`."""
     if path.suffix not in _WRITERS:
         raise CloptError(
             f"{path}: a memory report is an {', '.join(_WRITERS)} file; give it such a suffix."

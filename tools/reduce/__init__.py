@@ -1,1 +1,1 @@
-"""`clopt-reduce`: shrink a model or module to the least that a command still finds interesting."""
+"""`clopt-reduce`: shrink a model or module as long as a command finds it interesting."""

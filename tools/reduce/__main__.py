@@ -1,4 +1,4 @@
-"""`clopt-reduce`: shrink a model or module to the least that a command still finds interesting."""
+"""`clopt-reduce`: shrink a model or module as long as a command finds it interesting."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ OPTIONS: Options = [
         ("--while-fails",),
         {
             "action": "store_true",
-            "help": "a candidate is interesting while the command fails (exit code not 0), not "
-            "while it succeeds",
+            "help": "a candidate is interesting if the command fails (exit code not 0) instead of "
+            "succeeding",
         },
     ),
     (
@@ -38,7 +38,7 @@ OPTIONS: Options = [
             "type": float,
             "default": 60.0,
             "metavar": "SECONDS",
-            "help": "a command that takes longer finds nothing interesting (default: 60)",
+            "help": "a candidate is uninteresting if the command takes longer (default: 60)",
         },
     ),
 ]
@@ -52,7 +52,7 @@ FORMATS: Mapping[str, Format] = {
 
 
 class _Keeper:
-    """Writes each smaller file at once, so that an interruption loses nothing."""
+    """Writes each smaller file immediately, so that an interruption loses nothing."""
 
     def __init__(self, output: Path, describe: Callable[[bytes], str]) -> None:
         self._output = output
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace, command: Sequence[str]) -> None:
     """Reduce a file; only a file that was found interesting is written."""
     path: Path = options.model
     if path.suffix not in FORMATS:
-        raise CloptError(f"{path} is not called .onnx or .mlir; rename it.")
+        raise CloptError(f"{path}: the suffix must be .onnx or .mlir; rename the file.")
     if not any(PLACE in word for word in command):
         raise CloptError(
             f"Give a command behind --, with {PLACE} where the path of a candidate goes."

@@ -1,4 +1,4 @@
-"""Smaller MLIR modules of any dialects: fewer functions and operations."""
+"""Smaller MLIR modules of any dialect: fewer functions and operations."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ from .search import Judge, least
 
 
 def reduce_mlir(content: bytes, judge: Judge) -> bytes:
-    """Return the smallest module that is still interesting; repeat rounds until none shrinks it.
+    """Return the smallest interesting module; repeat rounds until none shrinks it.
 
-    A round removes operations with their regions and replaces each result by an earlier value of
+    A round removes operations with their regions, and replaces each result by an earlier value of
     the same type. An operation without such a value stays.
     """
     module = _parse(content)
@@ -75,7 +75,7 @@ def _size(module: ModuleOp) -> int:
 
 
 def _without(module: ModuleOp, left: Sequence[int], valid: bool) -> bytes | None:
-    """Return the module with only the operations `left`; None if these need others."""
+    """Return the module with only the operations `left`, or None if these need others."""
     candidate = module.clone()
     operations = _operations(candidate)
     kept = {operations[i] for i in left}

@@ -1,4 +1,4 @@
-"""Smaller ONNX models: fewer outputs, nodes, attributes and elements, plainer names."""
+"""Smaller ONNX models: fewer outputs, nodes, attributes and elements, and plain names."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .search import Judge, least
 
 
 def reduce_onnx(content: bytes, judge: Judge) -> bytes:
-    """Return the smallest model that is still interesting; repeat rounds until none shrinks it."""
+    """Return the smallest interesting model; repeat rounds until none shrinks it."""
     model = onnx.load_from_string(content)
     before = None
     while (size := _size(model)) != before:
@@ -56,7 +56,7 @@ def _keep(model: ModelProto, judge: Judge, change: Callable[[ModelProto], bool |
 
 
 def _outputs(model: ModelProto, judge: Judge) -> ModelProto:
-    """Fewer outputs, and no node that none of them needs."""
+    """Reduce the outputs, and remove nodes that no output needs."""
 
     def only(names: list[str]) -> Callable[[ModelProto], None]:
         def change(model: ModelProto) -> None:
@@ -92,7 +92,7 @@ def _end_early(model: ModelProto, judge: Judge) -> ModelProto:
 
 
 def _nodes(model: ModelProto, judge: Judge) -> ModelProto:
-    """Fewer nodes: the results of the removed ones become inputs."""
+    """Remove nodes; their results become inputs."""
     types = _types(model)
 
     def without(left: list[NodeProto]) -> Callable[[ModelProto], bool | None]:
@@ -147,7 +147,7 @@ def _sources(model: ModelProto, output: str, types: dict[str, ValueInfoProto]) -
 
 
 def _attributes(model: ModelProto, judge: Judge) -> ModelProto:
-    """Fewer attributes: those whose defaults are as interesting."""
+    """Remove attributes whose defaults are as interesting."""
     for i, node in enumerate(model.graph.node):
         for name in [attribute.name for attribute in node.attribute]:
 
@@ -160,7 +160,7 @@ def _attributes(model: ModelProto, judge: Judge) -> ModelProto:
 
 
 def _extents(model: ModelProto, judge: Judge) -> ModelProto:
-    """Shorter axes: of all inputs and weights that have the same extent, or of one."""
+    """Shorten axes: all inputs and weights with the same extent together, or one alone."""
     for old, new in _shorter(model):
 
         def everywhere(model: ModelProto, old: int = old, new: int = new) -> bool:
@@ -215,7 +215,7 @@ def _shrink(model: ModelProto, at: int, old: int, new: int) -> bool:
 
 
 def _infer_again(model: ModelProto) -> bool:
-    """Infer the shapes of the outputs again; return False if the model became illegal."""
+    """Infer the shapes of the outputs again; return False if the model is invalid."""
     del model.graph.value_info[:]
     for value in model.graph.output:
         value.type.tensor_type.ClearField("shape")
@@ -228,7 +228,7 @@ def _infer_again(model: ModelProto) -> bool:
 
 
 def _names(model: ModelProto, judge: Judge) -> ModelProto:
-    """Plain names, unless the names are the interesting part."""
+    """Use plain names, unless the names make the model interesting."""
 
     def change(model: ModelProto) -> None:
         graph = model.graph
@@ -261,7 +261,7 @@ def _reads(node: NodeProto) -> set[str]:
 
 
 def _types(model: ModelProto) -> dict[str, ValueInfoProto]:
-    """Every value whose shape ONNX's inference knows."""
+    """Return every value whose shape ONNX's inference knows."""
     try:
         graph = onnx.shape_inference.infer_shapes(model, data_prop=True).graph
     except (onnx.shape_inference.InferenceError, ValueError):
@@ -291,7 +291,7 @@ def _drop_unused(model: ModelProto) -> None:
 
 
 def _replace(field: Any, items: list[Any]) -> None:
-    """Give a repeated field of protobuf other items."""
+    """Replace the items of a repeated protobuf field."""
     copies = [cast("Any", type(item))() if hasattr(item, "CopyFrom") else item for item in items]
     for copy, item in zip(copies, items, strict=True):
         if hasattr(item, "CopyFrom"):

@@ -1,4 +1,4 @@
-"""The search for a smaller file: it removes parts while the user's command agrees."""
+"""The search for a smaller file, which removes parts as long as the user's command agrees."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from ...messages.sentences import reason_of
 T = TypeVar("T")
 
 PLACE = "{}"
-"""Where the path of a candidate goes in the user's command."""
+"""The placeholder for the path of a candidate in the user's command."""
 
 
 @dataclass
 class Judge:
-    """Asks the user's command whether a candidate is interesting."""
+    """Runs the user's command to find out whether a candidate is interesting."""
 
     command: Sequence[str]
     suffix: str
@@ -35,10 +35,10 @@ class Judge:
     _answers: dict[bytes, bool] = field(default_factory=dict[bytes, bool])
 
     def __call__(self, content: bytes | None) -> bool:
-        """Return whether the command exits with 0, or with `while_fails` with anything else.
+        """Return whether the command exits with 0, or with anything else with `while_fails`.
 
-        None stands for a candidate that does not exist. A command that takes longer than
-        `timeout` seconds does not agree.
+        None stands for a candidate that does not exist. A command that takes longer than `timeout`
+        seconds rejects the candidate.
         """
         if content is None:
             return False
@@ -73,7 +73,7 @@ class Judge:
 
 
 def least(items: Sequence[T], is_enough: Callable[[list[T]], bool]) -> list[T]:
-    """Return a subset of `items` for which `is_enough` holds, but for none with one item fewer.
+    """Return a minimal subset of `items` with `is_enough`: removing any one item breaks it.
 
     Delta debugging by complements (Zeller and Hildebrandt, Simplifying and Isolating
     Failure-Inducing Input, 2002): it removes halves first, then ever smaller parts.

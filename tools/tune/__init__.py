@@ -1,1 +1,1 @@
-"""`clopt-tune`: the best plans of kernels for a device, and the databases that keep them."""
+"""`clopt-tune`: find the best plans of kernels for a device, and manage tuning databases."""

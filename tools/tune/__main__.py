@@ -1,7 +1,7 @@
-"""`clopt-tune`: make a model faster on a device by trying other schedules of its kernels there.
+"""`clopt-tune`: make a model faster on a device by trying other schedules of its kernels.
 
-A schedule is called a plan. The times go into a database beside the model, from which clopt takes
-the best plans.
+A plan determines a schedule. Times are stored in a database beside the model, from which clopt
+reads the best plans.
 """
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from ...messages.sentences import did_you_mean
 from ..console import Options, add_options, common_options, make_parser, user_errors
 
 SEARCH = "search"
-"""The subcommand that the path of a model stands for."""
+"""The subcommand used if the first argument is the path of a model."""
 
 COMMANDS: Mapping[str, str] = {
-    SEARCH: "try plans of a model's kernels; the path of a model alone does so, too",
-    "report": "draw a search: a page with each trial and what it gained",
-    "show": "list what a database knows of each kernel",
-    "merge": "put databases together",
+    SEARCH: "try plans of a model's kernels (the default for the path of a model)",
+    "report": "draw a search: a page with each trial and the gain",
+    "show": "list the records of each kernel in a database",
+    "merge": "merge databases",
     "diff": "compare the best plans of two databases and their times",
-    "prune": "remove what decides nothing any more from a database",
+    "prune": "remove records that are no longer needed from a database",
     "export": "write the best plans of a database as a file for --plans",
     "worker": "try the plans that a search on another machine sends",
-    "runner": "write the C program that tries plans on boards without Python",
+    "runner": "write the C program that runs trials on boards without Python",
 }
-"""The subcommands and what they do. Each is a module of this folder with `main(args)`."""
+"""The subcommands and their purposes. Each is a module of this folder with `main(args)`."""
 
 EXAMPLES = """\
 clopt-tune model.onnx --device pocl --time 10m
@@ -84,7 +84,7 @@ def _parser_of_all() -> ArgumentParser:
 
 
 def _names_model(words: Sequence[str]) -> bool:
-    """Return whether a search is meant: `clopt-tune model.onnx ...`, perhaps options first."""
+    """Return whether the arguments name a model, perhaps after options."""
     is_model = [Path(word).suffix.removeprefix(".") in _suffixes() for word in words]
     return any(is_model) and (is_model[0] or words[0].startswith("-"))
 

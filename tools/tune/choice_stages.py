@@ -1,4 +1,4 @@
-"""The stages of a search that measure kernels in other forms and layouts."""
+"""The stages of a search that measure other forms and layouts of kernels."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _OF_FORMS = 1 / 2
 
 @dataclass
 class ChoiceStages:
-    """Measures the kernels of a model in forms, then in layouts; after each stage the network."""
+    """Measures a model's kernels in forms, then in layouts, and the network after each stage."""
 
     model: TunedModel
     machines: Machines

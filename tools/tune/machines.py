@@ -1,4 +1,4 @@
-"""Where `clopt-tune` tries plans: on a device of this machine, on a board, by a fleet."""
+"""The machines on which `clopt-tune` tries plans: this machine, a board, or a fleet."""
 
 from __future__ import annotations
 
@@ -21,15 +21,18 @@ TLS: Options = [
         {
             "type": Path,
             "metavar": "FILE",
-            "help": "with a scheduler at tls://: the certificate (PEM) of the authority that has "
-            "signed those of scheduler, workers and searches",
+            "help": "with a scheduler at tls://: the certificate (PEM) of the authority that "
+            "signed the certificates of the scheduler, workers and searches",
         },
     ),
     (
         ("--tls-cert",),
         {"type": Path, "metavar": "FILE", "help": "the certificate of this machine"},
     ),
-    (("--tls-key",), {"type": Path, "metavar": "FILE", "help": "the private key of that"}),
+    (
+        ("--tls-key",),
+        {"type": Path, "metavar": "FILE", "help": "its private key"},
+    ),
 ]
 """The options that say who belongs to a fleet."""
 
@@ -38,8 +41,8 @@ MACHINES: Options = [
         ("--device",),
         {
             "metavar": "TEXT",
-            "help": "a part of the name of an OpenCL device of this machine (default: the first); "
-            "with --scheduler and --target, of its workers' device",
+            "help": "a part of the name of an OpenCL device of this machine (default: the first), "
+            "or of the workers' device with --scheduler and --target",
         },
     ),
     (
@@ -47,24 +50,24 @@ MACHINES: Options = [
         {
             "type": int,
             "metavar": "N",
-            "help": "plans that are built and checked at once on this machine; they are timed one "
-            "by one (default: 2)",
+            "help": "number of plans to build and check at once on this machine; timing is one at "
+            "a time (default: 2)",
         },
     ),
     (
         ("--board",),
         {
             "metavar": "ADDRESS",
-            "help": "instead, a board where clopt_runner runs: tcp://host:port, or a command that "
-            "starts it, as 'ssh board ./clopt_runner'; --target says what it is",
+            "help": "use a board that runs clopt_runner: tcp://host:port, or a command that starts "
+            "it, such as 'ssh board ./clopt_runner'; needs --target",
         },
     ),
     (
         ("--scheduler",),
         {
             "metavar": "ADDRESS",
-            "help": "instead, the workers that this dask scheduler knows (clopt-tune worker): "
-            "tcp://host:port, or tls://host:port with the options --tls-ca, -cert and -key",
+            "help": "use the workers (clopt-tune worker) of this dask scheduler: tcp://host:port, "
+            "or tls://host:port with the options --tls-ca, -cert and -key",
         },
     ),
     *TLS,
@@ -85,7 +88,7 @@ def check(options: Namespace) -> None:
     if options.scheduler is None and (options.tls_ca or options.tls_cert or options.tls_key):
         raise CloptError("--tls-ca, --tls-cert and --tls-key are for a --scheduler.")
     if options.board is not None and options.device_target is None:
-        raise CloptError("clopt cannot ask a --board what it is; name its --target.")
+        raise CloptError("A --board does not report its target; name it with --target.")
     if options.workers is None:
         return
     if not is_here(options):
@@ -95,12 +98,12 @@ def check(options: Namespace) -> None:
 
 
 def is_here(options: Namespace) -> bool:
-    """Return whether this machine's device tries the plans."""
+    """Return whether trials run on a device of this machine."""
     return options.board is None and options.scheduler is None
 
 
 def machines_of(options: Namespace) -> LocalMachines | Fleet:
-    """Return the processes or the fleet that try plans. Raises CloptError if they are absent."""
+    """Return the processes or the fleet for trials; raise CloptError if they are absent."""
     if options.board is not None:
         return LocalMachines(Board(options.board))
     if options.scheduler is None:
@@ -112,7 +115,7 @@ def machines_of(options: Namespace) -> LocalMachines | Fleet:
         raise CloptError(
             "--scheduler needs dask.distributed; install it with pip install 'clopt[tune]'."
         ) from error
-    # Without a target, the device is the one of this machine for which code is made.
+    # Without a target, code is made for the device of this machine.
     device = (options.device or "") if options.device_target else ""
     certificates = Certificates(options.tls_ca, options.tls_cert, options.tls_key)
     return Fleet(options.scheduler, device, certificates)

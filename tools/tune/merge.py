@@ -1,4 +1,4 @@
-"""`clopt-tune merge`: put databases together, each record once, those of later ones last."""
+"""`clopt-tune merge`: merge databases; each record occurs once, and later databases come last."""
 
 from __future__ import annotations
 
@@ -42,4 +42,4 @@ def main(args: Sequence[str]) -> None:
     merged = records.merge(found.records)
     records.replace(options.output, merged)
     twice = len(found.records) - len(merged)
-    terminal().print(f"{options.output}: {len(merged)} records, {twice} were there twice")
+    terminal().print(f"{options.output}: {len(merged)} records, {twice} duplicate(s)")

@@ -1,4 +1,4 @@
-"""`clopt-tune prune`: remove records that decide nothing any more from a database."""
+"""`clopt-tune prune`: remove records that are no longer needed from a database."""
 
 from __future__ import annotations
 
@@ -22,8 +22,8 @@ OPTIONS: Options = [
         {
             "type": int,
             "metavar": "N",
-            "help": "keep only the default and the N fastest plans of a kernel on a device, to "
-            "pass them on; a tuner would try the others again",
+            "help": "keep only the default and the N fastest plans per kernel and device, for "
+            "publishing; a later search would try the others again",
         },
     ),
     (
@@ -37,7 +37,7 @@ def main(args: Sequence[str]) -> None:
     """Run the command."""
     options = make_parser("clopt-tune prune", __doc__, EXAMPLES, OPTIONS).parse_args(args)
     if options.best is not None and options.best < 1:
-        raise CloptError(f"--best {options.best}: keep 1 plan or more.")
+        raise CloptError(f"--best {options.best}: must be 1 or more.")
     output: Path = options.output or options.database
     found = records.read([options.database])
     print_remarks(found.remarks)

@@ -1,4 +1,4 @@
-"""`clopt-tune report`: write a page that pictures a search, from its database."""
+"""`clopt-tune report`: draw a search from its database, as a page."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def main(args: Sequence[str]) -> None:
     searches = histories(found.records)
     if not searches:
         names = ", ".join(map(str, options.databases))
-        raise CloptError(f"{names}: there is no trial in it; clopt-tune model.onnx makes some.")
+        raise CloptError(f"{names}: no trials found; run clopt-tune model.onnx first.")
     title = ", ".join(path.name.removesuffix(SUFFIX) for path in options.databases)
     write_user_file(options.output, page(searches, title))
     terminal().print(f"{options.output}: {sum(len(each.steps) for each in searches)} trials")

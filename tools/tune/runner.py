@@ -1,4 +1,4 @@
-"""`clopt-tune runner`: write the runner for boards without Python, as C99 to compile for them."""
+"""`clopt-tune runner`: write the runner for boards without Python, as C99 sources."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ OPTIONS: Options = [(("folder",), {"type": Path, "help": "a new folder for the s
 
 
 def main(args: Sequence[str]) -> None:
-    """Write the sources to a folder that is not there yet."""
+    """Write the sources to a new folder."""
     parser = make_parser("clopt-tune runner", __doc__, EXAMPLES, OPTIONS)
     folder: Path = parser.parse_args(args).folder
 

@@ -1,8 +1,8 @@
 """`clopt-tune search`: try plans of a model's kernels on a device, and keep the fastest.
 
-A plan says how a kernel is scheduled. Kernels are tried in other forms and layouts first, and some
-are tried joined and apart. The times go into a database, from which clopt takes the best. Ctrl-C
-ends the search, and the same command goes on where it was.
+A plan determines the schedule of a kernel. Other forms and layouts of kernels are measured first,
+and some pairs are tried joined and apart. Times are stored in a database, from which clopt reads
+the best plans. Ctrl-C ends the search, and the same command continues it.
 """
 
 from __future__ import annotations
@@ -50,8 +50,8 @@ _CONFIRMATION = 6.0
 _MOST_CONFIRMATION = 0.25
 """Largest share of a search's time for that."""
 _CUT_SHORT = (
-    "The time was up before the whole network was measured with all that was found; the same "
-    "command goes on from there."
+    "Time ran out before the whole network was measured with the new plans; the same command "
+    "continues from there."
 )
 
 OPTIONS: Options = [
@@ -62,8 +62,8 @@ OPTIONS: Options = [
             "action": "append",
             "default": [],
             "metavar": "NAME=VALUE",
-            "help": "bind a symbolic dimension of the model; repeat for more, or separate them by "
-            "commas",
+            "help": "bind a symbolic dimension of the model; repeat or separate with commas for "
+            "several",
         },
     ),
     (
@@ -71,8 +71,8 @@ OPTIONS: Options = [
         {
             "dest": "device_target",
             "metavar": "TARGET",
-            "help": "tune for this target, a name or the path of a .toml file; facts may follow "
-            "that change it (default: the target of the device)",
+            "help": "tune for this target, a name or the path of a .toml file, optionally with "
+            "facts to replace (default: the target of the device)",
         },
     ),
     (
@@ -82,16 +82,23 @@ OPTIONS: Options = [
     (
         ("--time",),
         {
-            "help": "how long to search: 90s, 10m, 2h (default: until no more gain is expected)",
+            "help": "time limit: 90s, 10m, 2h (default: until no more gain is expected)",
         },
     ),
-    (("--trials",), {"type": int, "metavar": "N", "help": "the most plans to try (default: any)"}),
+    (
+        ("--trials",),
+        {
+            "type": int,
+            "metavar": "N",
+            "help": "maximum plans to try (default: any)",
+        },
+    ),
     (
         ("--layouts",),
         {
             "action": BooleanOptionalAction,
             "default": True,
-            "help": "first measure convolutions in other forms, and kernels in other layouts, for "
+            "help": "first measure other forms of convolutions and other layouts of kernels, for "
             "at most a third of the time",
         },
     ),
@@ -100,8 +107,8 @@ OPTIONS: Options = [
         {
             "type": Path,
             "metavar": "FILE",
-            "help": "the database (default: MODEL.tuning.jsonl beside the model, where clopt finds "
-            "it)",
+            "help": "the database (default: MODEL.tuning.jsonl beside the model, where clopt "
+            "finds it)",
         },
     ),
     (
@@ -110,7 +117,7 @@ OPTIONS: Options = [
             "type": int,
             "default": 0,
             "metavar": "N",
-            "help": "another number searches in another order (default: 0)",
+            "help": "the seed of the search (default: 0)",
         },
     ),
     *MACHINES,
@@ -124,7 +131,7 @@ def main(args: Sequence[str]) -> None:
     options = parser.parse_args(gather_target(args))
     check(options)
     if options.trials is not None and options.trials < 1:
-        raise CloptError(f"--trials {options.trials}: try 1 plan or more.")
+        raise CloptError(f"--trials {options.trials}: must be 1 or more.")
     budget = Budget(parse_seconds("--time", options.time), options.trials)
     beside = database_beside(options.model)
     path: Path = options.output or beside
@@ -142,7 +149,7 @@ def main(args: Sequence[str]) -> None:
     with redirect_stdout(sys.stderr) if options.json else nullcontext():
         with _told_when_interrupted(path), deadline.enforced():
             _search(options, model, budget, deadline, path, facts)
-        found = "clopt finds it there" if path == beside else f"clopt takes it with --tuning {path}"
+        found = "clopt finds it there" if path == beside else f"use it with --tuning {path}"
         if path.exists():
             print(f"The database is {path}; {found}.")
     if options.json:
@@ -156,7 +163,7 @@ def _told_when_interrupted(path: Path) -> Generator[None]:
     except TimeIsUpError:
         print(_CUT_SHORT)
     except KeyboardInterrupt:
-        said = f"{path} has all plans that were tried, and the same command goes on from there"
+        said = f"{path} has all trials; the same command continues from there"
         if not path.exists():
             said = "no plan has been tried yet"
         print(f"clopt-tune: interrupted; {said}.", file=sys.stderr)
@@ -171,9 +178,9 @@ def _search(
     path: Path,
     facts: dict[str, Any],
 ) -> None:
-    """Search, compare the network with its default plans where it runs here, and print.
+    """Search, compare the network with its default plans if it runs here, and print the results.
 
-    `facts` gets what `--json` prints.
+    `facts` receives the result for `--json`.
     """
     display = _Display(budget)
     with closing(machines_of(options)) as machines:
@@ -207,14 +214,14 @@ def _search(
     _tell_rest(search)
     if deadline.is_over:
         raise TimeIsUpError
-    # Last: what the network says of a plan may change the better fusion.
+    # Last, because times in the network may change which fusion is better.
     _tell_fusion(confirm_fusion(model, journal, deadline))
 
 
 def _before_confirmation(budget: Budget, deadline: Deadline, lowering: float) -> Budget:
     """Return the budget for plans, given the seconds that it took to lower the model.
 
-    The rest is for measuring the network with them, which compiles it several times.
+    The rest of the budget is for measuring the network, which compiles it several times.
     """
     left = deadline.left
     if budget.seconds is None or left is None:
@@ -236,7 +243,7 @@ def _printed_when_interrupted(search: Session) -> Generator[None]:
 def _confirmed(
     model: TunedModel, outcomes: Sequence[Outcome], journal: DatabaseJournal, deadline: Deadline
 ) -> Confirmation:
-    """Compare the network with its default plans, and record corrected times of plans."""
+    """Compare the network with its default plans, and record the corrected times of plans."""
     default = compiled_by_choices(model, journal)
     confirmation = confirm(outcomes, default, model.compiled(journal.path), deadline)
     for result in confirmation.refuted:
@@ -275,7 +282,7 @@ class _Display:
         self._bar.stop()
 
     def tell_choices(self, trials: int, what: str) -> None:
-        """Show how many kernels in forms or layouts were tried."""
+        """Show how many kernels were tried in forms or layouts."""
         self._before = trials
         self._tell_stage(f"trying {what}")
         self._update(trials, f"{trials} {what}")
@@ -316,7 +323,7 @@ def _tell_fusion(found: FusionConfirmation | None) -> None:
 
 
 def _tell_rest(search: Session) -> None:
-    """Say what more time would buy: kernels that the search has not finished."""
+    """Print what a longer search could gain: the kernels that this one has not finished."""
     rest = [each for each in search.searches if each.task.launches and not each.is_over]
     if not rest:
         print("No kernel is expected to gain from more plans.")
@@ -325,8 +332,8 @@ def _tell_rest(search: Session) -> None:
     minutes = math.ceil(search.seconds_for(rest) / 60)
     print(
         f"The search has not finished {len(rest)} of {len(search.searches)} kernels; "
-        f"{vain} saw only their default. The same command goes on: about {minutes} min more try "
-        "another generation of plans for each."
+        f"{vain} saw only their default. The same command continues: about {minutes} more minutes "
+        "try another generation of plans for each."
     )
 
 

@@ -1,4 +1,4 @@
-"""`clopt-tune show`: list what databases know of each kernel on each device."""
+"""`clopt-tune show`: list the records of each kernel on each device in databases."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ OPTIONS: Options = [
         ("--kernel",),
         {
             "metavar": "KEY",
-            "help": "list all plans of this kernel; the beginning of its key will do",
+            "help": "list all plans of this kernel, given the beginning of its key",
         },
     ),
     json_option("all kernels with all plans"),
@@ -47,7 +47,7 @@ def main(args: Sequence[str]) -> None:
     console = terminal()
     for device, of_device in groupby(sorted(known, key=_device), _device):
         rows = _kernels if options.kernel is None else _plans
-        # A line of its own: in each row, the names of devices would take most of a terminal.
+        # On a separate line, because device names in each row would fill most of a terminal.
         target, name, driver = map(printable, device)
         console.print(f"target {target}, {name}, driver {driver}", highlight=False, soft_wrap=True)
         console.print(rows([*of_device]))

@@ -1,4 +1,4 @@
-"""`clopt-tune worker`: try the plans that a scheduler sends on a device here, or on a board."""
+"""`clopt-tune worker`: try the plans that a scheduler sends, on a device here or on a board."""
 
 from __future__ import annotations
 
@@ -23,20 +23,20 @@ OPTIONS: Options = [
             "required": True,
             "metavar": "ADDRESS",
             "help": "tcp://host:port of the dask scheduler, or tls://host:port with the options "
-            "--tls-ca, -cert and -key; a worker waits for it without a limit, also after it has "
-            "ended, until Ctrl-C ends the worker",
+            "--tls-ca, -cert and -key; the worker waits for it without a limit, also "
+            "across restarts, until Ctrl-C",
         },
     ),
     (
         ("--device",),
-        {"metavar": "TEXT", "help": "try them on this OpenCL device: a part of its name"},
+        {"metavar": "TEXT", "help": "try plans on this OpenCL device: a part of its name"},
     ),
     (
         ("--board",),
         {
             "metavar": "ADDRESS",
-            "help": "instead, a board where clopt_runner runs: tcp://host:port, or a command that "
-            "starts it, as 'ssh board ./clopt_runner'",
+            "help": "use a board that runs clopt_runner: tcp://host:port, or a command that starts "
+            "it, such as 'ssh board ./clopt_runner'",
         },
     ),
     (
@@ -45,7 +45,7 @@ OPTIONS: Options = [
             "type": int,
             "default": 1,
             "metavar": "N",
-            "help": "plans that are built and checked at once; they are timed one by one "
+            "help": "number of plans to build and check at once; timing is one at a time "
             "(default: 1)",
         },
     ),
@@ -55,7 +55,7 @@ OPTIONS: Options = [
             "type": float,
             "default": 30.0,
             "metavar": "S",
-            "help": "what takes longer is ended and recorded as hung (default: 30)",
+            "help": "time limit of a trial, which is then recorded as hung (default: 30)",
         },
     ),
     (
@@ -63,8 +63,8 @@ OPTIONS: Options = [
         {
             "default": "127.0.0.1",
             "metavar": "ADDRESS",
-            "help": "listen on this address of the machine; only tools of dask.distributed that "
-            "ask workers need another one (default: 127.0.0.1)",
+            "help": "the address to listen on; only tools of dask.distributed that query workers "
+            "need another one (default: 127.0.0.1)",
         },
     ),
     *TLS,
@@ -75,7 +75,7 @@ def main(args: Sequence[str]) -> None:
     """Try plans until the user ends the process."""
     options = make_parser("clopt-tune worker", __doc__, EXAMPLES, OPTIONS).parse_args(args)
     if options.slots < 1 or options.seconds <= 0:
-        raise CloptError("--slots and --seconds are positive numbers.")
+        raise CloptError("--slots and --seconds must be positive numbers.")
     if (options.device is None) == (options.board is None):
         raise CloptError("Name either a --device or a --board.")
     if options.board and options.slots > 1:

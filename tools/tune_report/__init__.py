@@ -1,1 +1,1 @@
-"""The page that pictures a search for plans."""
+"""The page that draws a search for plans."""

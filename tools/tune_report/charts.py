@@ -26,7 +26,7 @@ _POINT = 6
 
 
 def kernel_chart(kernel: KernelHistory, colours: Mapping[str, str]) -> Drawing:
-    """Draw a point for each trial, a line for the best so far, faults, and a dashed default."""
+    """Draw a point for each trial, a line for the best so far, the faults, and a dashed default."""
     timed = [s.record for s in kernel.steps if s.record.microseconds is not None]
     times = [time for record in timed for time in (record.least, record.most)]
     axes = _Axes(_WIDTH, _HEIGHT, len(kernel.steps), _range(times), "microseconds")
@@ -117,7 +117,7 @@ def _mark(axes: _Axes, number: int, step: HistoryStep, colours: Mapping[str, str
 
 
 def _whiskers(axes: _Axes, steps: Sequence[HistoryStep]) -> Iterator[Stroke]:
-    """Yield the interval of each time: a point below the best line may be within the noise."""
+    """Yield the interval of each time, which shows whether points below the best are noise."""
     for number, step in enumerate(steps, 1):
         record = step.record
         if record.microseconds is not None and record.noise:
@@ -132,7 +132,7 @@ def _fault(axes: _Axes, number: int, step: HistoryStep) -> DrawnBox:
 
 
 def _stairs(axes: _Axes, times: Sequence[float | None]) -> Iterator[Stroke]:
-    """Yield a line that stays at the height of the last time until the next one."""
+    """Yield a line that stays at the height of each time until the next one."""
     known = [(number, time) for number, time in enumerate(times, 1) if time]
     changes = [each for i, each in enumerate(known) if i == 0 or each[1] != known[i - 1][1]]
     ends = [(len(times) + 0.5, changes[-1][1])] if changes else []
@@ -143,7 +143,7 @@ def _stairs(axes: _Axes, times: Sequence[float | None]) -> Iterator[Stroke]:
 
 
 def _range(times: Sequence[float]) -> tuple[float, float]:
-    """Return a range slightly larger than that of the times, and never empty."""
+    """Return a range slightly larger than the times, and never empty."""
     if not any(times):
         return 1.0, 10.0
     low, high = min(times), max(times)

@@ -77,7 +77,7 @@ def _headline(history: History) -> list[Content]:
 
 
 def _gains_of_networks(history: History) -> Iterator[Content]:
-    """Yield a sentence for forms and for layouts of which the whole network was measured."""
+    """Yield a sentence for forms and one for layouts, if the whole network was measured."""
     for kind, network in history.networks.items():
         before, after = network.untuned, network.tuned
         if before and after and after < before:
@@ -131,7 +131,7 @@ def _is_drawn(kernel: KernelHistory) -> bool:
 
 
 def _unsearched(history: History) -> Html | None:
-    """Return a paragraph about the kernels of which only one plan was tried."""
+    """Return a paragraph about the kernels with only one tried plan."""
     count = sum(not _is_drawn(kernel) for kernel in history.kernels)
     if not count:
         return None
@@ -158,7 +158,7 @@ def _figure(key: str, kernel: KernelHistory, colours: Mapping[str, str]) -> Html
 
 
 def _faults(kernel: KernelHistory) -> Html | None:
-    """Return the faults of a kernel, to unfold."""
+    """Return the faults of a kernel, folded."""
     lines = [
         element("li", element("pre", describe(number, step.record)))
         for number, step in enumerate(kernel.steps, 1)
