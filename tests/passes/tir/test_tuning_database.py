@@ -256,7 +256,7 @@ def test_a_torn_last_line_is_skipped(tmp_path: Path) -> None:
         ('{"format": 1}', 'the record has no "kernel".'),
         (of(2, 1.0).line.replace('"pocl"', "[]"), '"target" must be a word, not []'),
         (of(2, 1.0).line.replace("#tir", "tir"), "not a plan: tir.plan<"),
-        (of_fusion("f", "both", 1.0).line, '"fusion" is joined or apart, not both.'),
+        (of_fusion("f", "both", 1.0).line, '"fusion" must be joined or apart, not both.'),
         (of(2, 1.0).line.replace(": 1.0", ": NaN"), "a time must be above 0 microseconds, not nan"),
         (of(2, 1.0).line.replace(": 1.0", ": -1"), "a time must be above 0 microseconds, not -1"),
         (of(2, 1.0, fault="wrong").line, 'a record needs either "microseconds" or a "fault".'),
