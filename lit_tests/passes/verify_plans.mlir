@@ -33,7 +33,7 @@ module {
 // -----
 
 module {
-  // expected-error@+1 {{@word: its plan is none of rule 'rows': its width is a number, not 'wide'}}
+  // expected-error@+1 {{@word: its plan does not fit rule 'rows': its width is a number, not 'wide'}}
   tir.func @word(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, plan = #tir.plan<"rows", 1, {local_size = [1, 1, 1], width = "wide"}>} {
     tir.for global_x %i = 0 to 8 {
       tir.block "out" (%vi: spatial 8) = affine_map<(d0) -> (d0)> (%i) {

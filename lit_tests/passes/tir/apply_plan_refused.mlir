@@ -1,6 +1,6 @@
 // RUN: clopt %s -p tir-apply-plan --split-input-file --verify-diagnostics
 
-// expected-error@unknown {{@outside: its plan is no point of rule 'gpu-elementwise': its group is 1, 2, 4, 8, 16, 32, 64, 128, 256, 512 or 1024, not 3}}
+// expected-error@unknown {{@outside: its plan is not a point of rule 'gpu-elementwise': its group is 1, 2, 4, 8, 16, 32, 64, 128, 256, 512 or 1024, not 3}}
 builtin.module attributes {cl.target = #cl.target<"gpu", {device_type = "gpu"}>} {
 tir.func @outside(%x: memref<64xf32>, %y: memref<64xf32>) attributes {outputs = array<i64: 1>, plan = #tir.plan<"gpu-elementwise", 1, {group = 3}>} {
   tir.for parallel %i = 0 to 64 {

@@ -1,7 +1,8 @@
-"""Schedule rules: how a kernel of some structure runs well on some target.
+"""Schedule rules: ways to run a kernel of a given structure on a target.
 
-A rule is data (`rule.py`). To add one, write its file and add a row here. Folders are for the rules
-of a kind of device: `cpu`, `gpu`, `texels` for memory in texels; `shared` for all of them.
+A rule is data (`rule.py`). To add one, write its file and add a row to `ROWS`. The folders `cpu`
+and `gpu` hold the rules for one kind of device, `texels` those for kernels that access texels, and
+`shared` the rest.
 """
 
 from __future__ import annotations
@@ -20,35 +21,35 @@ ROWS = (
     # Before single elements, where rows are long enough.
     "gpu.row_texels:ROW_TEXELS",
     "gpu.elementwise:GPU_ELEMENTWISE",
-    # Four products at a time, where the device has that: all others take one. Sums of few results
-    # are shared in a group, which takes no second launch.
+    # These add four products per instruction if the device can; all other rules add one. If there
+    # are few results, a group shares each sum, which needs no second launch.
     "texels.dot_parts:DOT_PARTS",
     "texels.dot_texels:DOT_TEXELS",
-    # Before all that computes a sum in one group: parts of it are kernels for these rules.
+    # Before all rules that compute a sum in one group, because those schedule its parts.
     "shared.split_reduction:SPLIT_REDUCTION",
     # A large product profits most from local memory. It reads each operand many times, so that
     # sharing a sum, as the next rule does, would be slower.
     "gpu.matmul:GPU_MATMUL",
     # Before the tiles, and before groups that share the sum of one texel: larger tiles read less.
     "texels.texel_parts:TEXEL_PARTS",
-    # Before the tiles: it takes only what leaves a GPU idle with a work-item for each result.
+    # Before the tiles: it takes only kernels that leave a GPU idle with one work-item per result.
     "gpu.group_reduction:GROUP_REDUCTION",
     "gpu.tile:GPU_TILE",
     "texels.texel_tile:TEXEL_TILE",
-    # Whatever else has texels; the rules below know plain memory only.
+    # All other kernels with texels; the rules below handle plain memory only.
     "texels.texel_shared:TEXEL_SHARED",
-    # Two products, of which the rules below know one.
+    # Two products in one kernel; the rules below handle one.
     "cpu.attention:ATTENTION",
     # Products between transforms, which no other rule keeps in the caches.
     "cpu.winograd_tiles:WINOGRAD_TILES",
-    # Products with what the same kernel computes: no rule below knows two reductions.
+    # Products whose operand the same kernel computes: no rule below handles two reductions.
     "cpu.strips:STRIPS",
-    # Four products at a time, where the device has that. The tiles below take one.
+    # Four products per instruction, if the device can. The tiles below add one.
     "cpu.dot_tiles:DOT_TILES",
     # Before the tiles in plain memory: they would put a row of channels into vectors.
     "cpu.channel_blocks:CHANNEL_BLOCKS",
-    # Before rows: a tile uses each load several times. It leaves reductions along memory, of which
-    # it would gather vectors.
+    # Before rows, because a tile uses each load several times. It leaves reductions along memory to
+    # them, since it would gather their vectors.
     "cpu.register_tile:REGISTER_TILE",
     # Vectors along the reduction, or else across it: a softmax over channels has both forms.
     "cpu.rows:ROWS",
@@ -58,8 +59,8 @@ ROWS = (
 )
 """Our rules, each as `module:NAME`, in the order in which they are tried.
 
-A kernel gets the first rule that applies and has no objection: a rule objects if it can schedule
-the kernel and a later rule does it better. A plan may be of any rule that applies.
+A kernel gets the first rule that applies without an objection. A rule objects if it can schedule
+the kernel but a later rule does it better. A plan may name any rule that applies.
 """
 
 
@@ -72,15 +73,15 @@ RULES: tuple[Rule[Any], ...] = tuple(map(_load, ROWS))
 """Our rules, in the order of `ROWS`."""
 
 GROUP = "clopt.rules"
-"""The group of entry points, each of which names a `Rule` of another package."""
+"""The entry point group in which other packages register a `Rule`."""
 
 
 @cache
 def rules() -> tuple[Rule[Any], ...]:
     """Return all rules in the order in which they are tried: those of other packages, then ours.
 
-    Rules of other packages come first, or ours would take their kernels. An objection leaves a
-    kernel to ours.
+    Rules of other packages come first; otherwise ours would take their kernels. They can object to
+    leave a kernel to ours.
     """
     known = {rule.name: rule for rule in RULES}
     for rule in plugins(GROUP).values():

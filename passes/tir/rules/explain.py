@@ -1,4 +1,4 @@
-"""A kernel's plan for people: what was decided, among what, and why by this rule."""
+"""Explanations of a kernel's plan: its values, their alternatives, and why this rule was chosen."""
 
 from __future__ import annotations
 

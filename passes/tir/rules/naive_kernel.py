@@ -35,7 +35,7 @@ class NaiveKernel:
     def with_roles(self, form: str, roles: Sequence[str]) -> list[KernelStage] | None:
         """Return the stages of these roles if the lowering stated `form`; None otherwise.
 
-        All producers have a role then: the kernel computes nothing else before its output.
+        In that case every producer has a role: the kernel computes nothing else before its output.
         """
         if self.func.roles is None:
             return None
@@ -46,7 +46,7 @@ class NaiveKernel:
 
     @cached_property
     def main(self) -> KernelStage:
-        """The output that reads what the producers compute; ScheduleError where several do."""
+        """The only output that reads the producers' results; ScheduleError if several do."""
         return main_output(self.func, self.outputs, self.producers)
 
     @property

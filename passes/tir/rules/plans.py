@@ -1,4 +1,4 @@
-"""From rules to plans and back: which rule a kernel gets, and what its plan does."""
+"""Conversions between rules and plans: the rule that a kernel gets, and the schedule of a plan."""
 
 from __future__ import annotations
 
@@ -91,7 +91,7 @@ def space_of(
         )
     fault = space.fault(Params(plan.parameters))
     if fault is not None:
-        raise refuse(func, f"its plan is no point of rule '{rule.name}': {fault}")
+        raise refuse(func, f"its plan is not a point of rule '{rule.name}': {fault}")
     return rule, space
 
 
@@ -104,7 +104,7 @@ def rule_named(name: str) -> Rule[Any]:
 
 
 def schema_fault(plan: tir.Plan) -> str | None:
-    """Return why a plan is none for any kernel: its rule, its version or a parameter; or None."""
+    """Return why a plan is invalid for every kernel (rule, version or parameter), or None."""
     known = {rule.name: rule for rule in rules()}
     rule = known.get(plan.rule)
     if rule is None:
@@ -116,7 +116,7 @@ def schema_fault(plan: tir.Plan) -> str | None:
         )
     fault = rule.schema_fault(plan.parameters)
     if fault is not None:
-        return f"its plan is none of rule '{rule.name}': {fault}"
+        return f"its plan does not fit rule '{rule.name}': {fault}"
     if plan.parts and not rule.splits:
         return f"its plan has plans of parts, but rule '{rule.name}' splits no kernel"
     faults = (f"of a part, {fault}" for part in plan.parts if (fault := schema_fault(part)))

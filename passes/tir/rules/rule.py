@@ -24,7 +24,7 @@ from .space import (
 
 @dataclass(frozen=True)
 class Needs:
-    """What a rule needs of the device and of the kernel; None where it takes both kinds."""
+    """A rule's requirements on the device and the kernel; None where it takes both kinds."""
 
     device: str | None = None
     """`cpu` or `gpu`."""
@@ -60,7 +60,7 @@ class Needs:
 class Rule(Generic[Structure]):
     """A way to schedule kernels of some structure.
 
-    The version counts the meanings of the parameters: a plan of another version is refused.
+    The version changes with the meaning of a parameter: plans of other versions are refused.
     """
 
     name: str
@@ -69,18 +69,18 @@ class Rule(Generic[Structure]):
     parameters: tuple[Parameter, ...]
     """All decisions that the rule has for any kernel: the schema of its plans."""
     structure: Callable[[NaiveKernel], Structure | NotApplicable]
-    """What the rule sees in a kernel, which it does not change; the same for every target."""
+    """Finds the structure of a kernel, which stays unchanged; the same for every target."""
     domains: Callable[[Structure, cl.Target], Domains | NotApplicable]
     """The legal values of the parameters that the kernel has on a target, fast or slow."""
     default: Callable[[Space[Structure]], Params]
     """The point that the rule's model of the target prefers; there is always one."""
     apply: Callable[[Schedule, Structure, Params], None]
-    """Makes any point with the primitives of the schedule. It gets the structure of the schedule's
-    own copy of the kernel, seen before the first step."""
+    """Schedules the kernel as a point says. The structure is that of the schedule's own copy of the
+    kernel, found before the first step."""
     objection: Callable[[Space[Structure]], str | None] | None = None
-    """Why a later rule suits a kernel better that this one can schedule; None if it does not."""
+    """Returns why a later rule suits the kernel better, or None."""
     splits: bool = False
-    """Whether it makes several kernels, whose plans then stand in its plan."""
+    """Whether it makes several kernels, whose plans are then part of its plan."""
 
     def space(self, kernel: NaiveKernel, target: cl.Target) -> Space[Structure] | NotApplicable:
         """Return the rule's search space for `kernel`, or why the rule does not apply."""
@@ -113,7 +113,7 @@ class Rule(Generic[Structure]):
         raise KeyError(f"rule '{self.name}' declares no parameter '{name}'")
 
     def schema_fault(self, values: Mapping[str, Value]) -> str | None:
-        """Return why `values` are none of this rule's parameters for any kernel, or None."""
+        """Return why no kernel has a plan of this rule with these `values`, or None."""
         for name, value in values.items():
             parameter = next((each for each in self.parameters if each.declares(name)), None)
             if parameter is None:

@@ -1,4 +1,4 @@
-"""The search space of a rule for a kernel: its parameters, each with the domain of legal values."""
+"""The search space of a rule for a kernel: its parameters and their domains of legal values."""
 
 from __future__ import annotations
 
@@ -36,13 +36,13 @@ class ValueKind(Enum):
 
 @dataclass(frozen=True)
 class Parameter:
-    """A decision that a rule declares, whatever the kernel and the target are."""
+    """A decision that a rule declares, independent of the kernel and the target."""
 
     name: str
     kind: ValueKind
     meaning: str
     when: str = ""
-    """Which kernels and devices have it; empty if all have it."""
+    """The kernels and devices that have it; empty if all do."""
     absent: Value | None = None
     """The value that stands for its absence, which plans leave out."""
     repeated: bool = False
@@ -215,12 +215,12 @@ class Space(Generic[Structure]):
 
     decisions: Sequence[Decision]
     structure: Structure
-    """What the rule sees in the kernel."""
+    """The structure that the rule found in the kernel."""
     target: cl.Target
     _models: dict[object, object] = field(default_factory=dict[object, object])
 
     def model(self, make: Callable[[Structure, cl.Target], _Model]) -> _Model:
-        """Return `make(structure, target)`; it is made once, so that it can keep results."""
+        """Return `make(structure, target)`, made once so that it can cache results."""
         if make not in self._models:
             self._models[make] = make(self.structure, self.target)
         return cast("_Model", self._models[make])
@@ -235,7 +235,7 @@ class Space(Generic[Structure]):
         return Params({**absent, **params.values})
 
     def fault(self, params: Params) -> str | None:
-        """Return why `params` is no point of the space, as a sentence; None if it is one."""
+        """Return why `params` is not a point of the space, as a clause, or None."""
         params = self.completed(params)
         names = [decision.name for decision in self.decisions]
         if set(names) != set(params.values):

@@ -70,7 +70,7 @@ class KernelStage:
 
     @cached_property
     def strides(self) -> dict[Access, list[int | None]]:
-        """How far each access moves: `strides` of the block, as it is when first asked."""
+        """The `strides` of the block when first asked for."""
         return _strides(self.accesses, self.block.iter_extents)
 
     @cached_property
@@ -90,7 +90,7 @@ class KernelStage:
     def takes_texels(self) -> bool:
         """Whether a step of the reduction can take the elements of a texel, the last one fewer.
 
-        It does for an image of fewer channels, too, whose alpha is none of them.
+        An image of fewer channels counts, too; its alpha is unused.
         """
         lane = self.reduce_lane
         return lane is not None and self.block.iter_extents[lane] > 1
@@ -207,7 +207,7 @@ def _plain_strides(
     steps = [0] * len(extents)
     step = 1
     for index, size in zip(reversed(indices), reversed(shape), strict=True):
-        # Not isinstance: a negative answer for an abstract class takes longer than the rest.
+        # Not isinstance, whose negative answer for an abstract class takes longer than the rest.
         if type(index) is AffineDimExpr:
             # A variable that takes one value moves nothing.
             steps[index.position] += 0 if extents[index.position] == 1 else step

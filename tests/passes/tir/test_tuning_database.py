@@ -205,7 +205,7 @@ def test_what_is_no_plan_of_the_kernel_is_left_out(tmp_path: Path) -> None:
     file = written(tmp_path / "net.jsonl", of(4, 20.0), of(13, 5.0), of(3, 15.0))
     rows, (remark,) = chosen(file)
     assert rows == 3
-    assert remark.startswith(f"{file}:2: this record is ignored: @matmul_0: its plan is no point")
+    assert remark.startswith(f"{file}:2: this record is ignored: @matmul_0: its plan is not a p")
 
 
 def test_a_database_without_the_kernels_is_remarked_if_it_is_named(tmp_path: Path) -> None:

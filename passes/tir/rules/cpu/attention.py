@@ -1,9 +1,9 @@
 """Attention on a CPU, a few queries at a time.
 
-A work-item transposes some queries, so that they are the lanes of vectors. It multiplies the keys
-by them, takes the softmax over the keys, where no lanes are added up, and multiplies what that
-gives by the values. Nothing but the scores of these queries lies between the products, in memory of
-the work-item that its caches hold.
+A work-item transposes a few queries, so that queries are the lanes of its vectors. It multiplies
+the keys by them, takes the softmax over the keys, which adds no lanes to each other, and multiplies
+the result by the values. Only the scores of these queries are kept between the products, in private
+memory that fits the caches.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from ..stages import KernelStage
 from .beliefs import ITEM_CYCLES, MOST_SUMS, TILE_CYCLES, accumulators
 
 _MOST_ACCUMULATORS = 24
-"""Compilers spill some of more accumulators."""
+"""With more accumulators, compilers spill some."""
 _WIDTHS = (2, 4, 8, 16)
 _MOST_VECTORS = 2
-"""Vectors of queries of a work-item; more need more memory and gain nothing."""
+"""Most vectors of queries per work-item; more take more memory without gain."""
 _KEY_CYCLES = 30.0
-"""Cycles of a key between the two products: each step waits for the one before it."""
+"""Cycles per key between the two products, whose steps wait for each other."""
 _WEIGHT_CYCLES = 10.0
 """Cycles that each vector of queries adds to that."""
 _ROLES = ("queries", "products", "scores", "largest", "weights", "total", "shares", "weighted")
@@ -49,12 +49,12 @@ PARAMETERS = (
 
 @dataclass(frozen=True)
 class AttentionStages:
-    """The stages of a kernel that is attention, in program order, and their extents."""
+    """The stages of an attention kernel in program order, and their extents."""
 
     kernel: NaiveKernel
 
     queries: KernelStage
-    """The copy of the queries in which they are lanes."""
+    """The copy of the queries whose lanes are queries."""
     products: KernelStage
     scores: KernelStage
     largest: KernelStage
@@ -69,7 +69,7 @@ class AttentionStages:
         """Return the stages that the lowering of attention states."""
         stages = kernel.with_roles("attention", _ROLES)
         if stages is None:
-            return NotApplicable("it is no softmax of scores between two products")
+            return NotApplicable("it is not a softmax of scores between two products")
         queries, products, scores, largest, weights, total, shares, weighted = stages
         shape = AttentionStages(
             kernel,
@@ -85,11 +85,11 @@ class AttentionStages:
         )
         *batch, count, columns = kernel.main.block.iter_extents
         if weighted.block.iter_extents != (*batch, count, columns, shape.keys):
-            return NotApplicable("its result has not the shape of the product")
+            return NotApplicable("its result and the product differ in shape")
         if products.block.iter_extents[:-1] != scores.block.iter_extents:
-            return NotApplicable("its scores have not the shape of the product")
+            return NotApplicable("its scores and the product differ in shape")
         if min(count, columns) < _WIDTHS[0]:
-            return NotApplicable("its queries or its values have no vector")
+            return NotApplicable("its queries or values do not fill a vector")
         return shape
 
     def vectors(self, lanes: int) -> Range:
@@ -169,7 +169,7 @@ class AttentionModel:
         return min(self._candidates(), key=self.cost)
 
     def cost(self, choice: AttentionSizes) -> float:
-        """Return the cycles until the last core is done, whatever else the cores do."""
+        """Return the cycles until the last core is done, if the cores also do other work."""
         shape, target = self.shape, self.target
         items = shape.batch * -(-shape.count // choice.queries)
         scores = -(-shape.keys // choice.keys) * self._tile(
@@ -306,4 +306,4 @@ ATTENTION = Rule(
     _default,
     _apply,
 )
-"""The softmax needs no decision: a vector of queries goes through all keys."""
+"""The softmax has no parameters: each vector of queries passes over all keys."""

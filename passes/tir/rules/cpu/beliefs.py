@@ -1,4 +1,4 @@
-"""What the rules for CPUs ask about a target."""
+"""Beliefs about CPUs that the rules' models share, and limits of their tiles."""
 
 from __future__ import annotations
 
@@ -7,13 +7,12 @@ from .....machine.core import L2_BYTES_PER_CYCLE, MEMORY_BYTES_PER_CYCLE
 from ..shared.grid import MOST_PRIVATE
 
 TILE_CYCLES = 20.0
-"""Cycles that a tile of a contraction takes besides its arithmetic and accesses (a guess)."""
+"""Cycles of a contraction's tile beyond its arithmetic and accesses (a guess)."""
 ITEM_CYCLES = 5000.0
-"""Cycles of work that make a work-item worth starting, which takes about 10 ns (PoCL, Intel's
-runtime)."""
+"""Least cycles of work per work-item. Starting one takes about 10 ns (PoCL, Intel's runtime)."""
 ITEMS_PER_CORE = 8
-"""Work-items for each core, so that all cores finish at about the same time: work-items differ in
-length, and cores in what else they do (a guess)."""
+"""Work-items per core, so that all cores finish at about the same time although work-items differ
+in length and cores have other work (a guess)."""
 MOST_SUMS = 32
 """Vectors that a tile may add up. No CPU has more vector registers (AVX-512), and a step's text has
 a statement for each."""
@@ -22,7 +21,7 @@ _OPERAND_REGISTERS = 4
 
 
 def accumulators(target: cl.Target, least: int = 1, most: int = MOST_SUMS) -> int:
-    """Return how many vector registers a tile is believed to have for sums, at least `least`."""
+    """Return how many vector registers the model gives a tile for sums, at least `least`."""
     return min(max(least, target.machine.vector_registers - _OPERAND_REGISTERS), most)
 
 

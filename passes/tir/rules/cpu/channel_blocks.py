@@ -1,10 +1,10 @@
 """Reductions to values in blocks of channels on a CPU: convolutions and pools.
 
 A work-item computes some blocks of channels at some columns of a row, a vector of accumulators for
-each. In a convolution each element of the operand is multiplied by vectors of weights, so nothing
-is gathered, and borders need no copy: they are tests of scalars, which the loop over the channels
-of a block leaves outside. The form is that of Georganas et al. ("Anatomy of High-Performance Deep
-Learning Convolutions on SIMD Architectures", 2018).
+each. A convolution multiplies each element of the operand by vectors of weights, so it gathers
+nothing. Borders need no padded copy: they are scalar tests outside of the loop over a block's
+channels. The form is that of Georganas et al. ("Anatomy of High-Performance Deep Learning
+Convolutions on SIMD Architectures", 2018).
 """
 
 from __future__ import annotations
@@ -85,7 +85,7 @@ def _default(space: Space[BlockedReduction]) -> Params:
 def tile_default(model: ChannelTileModel) -> dict[str, Value]:
     """Return the values of `TILE_PARAMETERS` for the best tile of a model."""
     shape, tile = model.shape, model.best
-    # A channel loop in the window leaves tests of borders outside of it.
+    # The border tests stay outside of a loop over channels within the window.
     window = 1 if shape.term is not None else len(shape.window)
     window = max(n for n in range(min(window, len(shape.window)) + 1) if shape.has_room(tile, n))
     wanted = ITEM_CYCLES / model.cycles(tile)
@@ -142,4 +142,4 @@ CHANNEL_BLOCKS = Rule(
     _default,
     _apply,
 )
-"""The layouts of the operands say which loop of the reduction is innermost."""
+"""The operands' layouts determine the innermost loop of the reduction."""

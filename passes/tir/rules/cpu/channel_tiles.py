@@ -1,4 +1,4 @@
-"""Tiles of vectors of channels: the part of a reduction to blocks that registers hold.
+"""Tiles of channel vectors: the part of a reduction to blocks that stays in registers.
 
 Shared by the rules for values in blocks of channels on CPUs: the structure of such a reduction, a
 model of its tiles, and their loops.
@@ -22,9 +22,9 @@ from ..stages import KernelStage, blocked_variable, lane_step
 from .beliefs import MOST_SUMS, TILE_CYCLES, accumulators, divisors
 
 _MOST_ACCUMULATORS = 16
-"""Compilers move loads up, so that they spill some of more accumulators."""
+"""With more accumulators, compilers spill some because they hoist loads."""
 _MOST_COPIES = 512
-"""Multiply-adds in the text of an unrolled window at the most; more only slows compilers down."""
+"""Most multiply-adds in the text of an unrolled window; more only slow compilers down."""
 _MOST_DOTS = 256
 """The same for instructions that each add four products."""
 
@@ -60,16 +60,16 @@ class BlockedReduction:
         blocks = [blocked_variable(stage, load.op) for load in contraction.loads]
         found = blocked_variable(output, store)
         if found is None:
-            # Weights in blocks of both have vectors, too; a plain result takes them apart.
+            # Weights that are blocked along both axes give vectors even if the result is plain.
             sizes = {b[1] for b in blocks if b is not None and b[0] in stage.reduce}
             filled = (b for b in blocks if b is not None and b[1] in sizes and _fills(stage, *b))
             found = next(filled, None)
         if found is None:
-            return NotApplicable("neither its result nor weights lie in blocks of channels")
+            return NotApplicable("neither its result nor its weights lie in blocks of channels")
         lane, lanes = found
         for load in contraction.loads:
             if lane_step(stage, load.op, lane, lanes) not in (0, 1):
-                return NotApplicable("the channels of a block read elements that are no neighbours")
+                return NotApplicable("the channels of a block read elements that are not adjacent")
         whole = (i for i in stage.reduce if stage.block.iter_extents[i] % lanes == 0)
         term = next((i for i in whole if (i, lanes) in blocks), None)
         return BlockedReduction(contraction, lane, lanes, term)
@@ -139,7 +139,7 @@ class ChannelTileModel:
 
     @cached_property
     def most(self) -> int:
-        """Accumulators that a tile is believed to have registers for."""
+        """Accumulators that fit in registers, as the model believes."""
         return accumulators(self.target, 1, _MOST_ACCUMULATORS)
 
     @cached_property
@@ -157,7 +157,7 @@ class ChannelTileModel:
             of_block = load.steps[shape.lane] != 0
             each = (tile.blocks if of_block else 1) * (tile.columns if of_column else 1)
             loads += each
-            # What a tile reads once over the whole reduction comes from the second level.
+            # An operand that exceeds half of L1 over the reduction is read from L2.
             size = each * element_bytes(load) * (shape.lanes if of_block else 1)
             if size * depth > target.machine.l1_cache_bytes / 2:
                 traffic += size
@@ -191,9 +191,9 @@ def reduce_in_tiles(
 ) -> None:
     """Keep the tile in registers; the channels of a block are the innermost loop around it.
 
-    Four products of bytes are the innermost loop of all, for `tir-form-dots` to find.
-    `loops` are those of the variables, the `window` innermost ones of the window are unrolled, and
-    `row` is the variable of the rows of a tile that has several.
+    Four products of bytes are the innermost loop of all, for `tir-form-dots` to find. `loops` run
+    over the variables. The `window` innermost loops of the window are unrolled, and `row` is the
+    variable of a tile's rows, if it has several.
     """
     count = len(shape.extents)
     spatial, reduce = dict(enumerate(loops[:count])), dict(enumerate(loops[count:], count))

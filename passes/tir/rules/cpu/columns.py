@@ -21,7 +21,7 @@ WIDTH = number("width", "columns of a work-item, the lanes of a vector")
 
 @dataclass(frozen=True)
 class Columns:
-    """A kernel whose stages all compute neighbouring columns from neighbouring columns."""
+    """A kernel in which every stage computes neighbouring columns from neighbouring columns."""
 
     kernel: NaiveKernel
     count: int
@@ -100,4 +100,4 @@ COLUMNS = Rule(
     _apply,
     objection=_objection,
 )
-"""Loops that no stage depends on run inside of a work-item: the others are its grid."""
+"""Loops that no stage depends on run inside of a work-item; the others are the grid."""

@@ -1,9 +1,9 @@
-"""Products of bytes on a CPU that adds four of them to a sum by one instruction.
+"""Byte products on a CPU with an instruction that adds four of them to a sum.
 
-A work-item computes some blocks of 16 channels, or columns of a product of matrices, at some points
-of a row: a vector of sums for each. A step of the reduction takes four terms, which lie side by
-side in both operands: it broadcasts four bytes of the one, and multiplies 16 times four bytes of
-the other, constants that are packed so. `tir-form-dots` then finds the instruction's operands.
+A work-item computes a few blocks of 16 channels (or columns of a matrix product) at a few points of
+a row, with a vector of sums for each. A step of the reduction takes four terms, which are adjacent
+in both operands: it broadcasts four bytes of one operand and multiplies them by 16 groups of four
+bytes of the other, a packed constant. `tir-form-dots` then finds the instruction's operands.
 """
 
 from __future__ import annotations
@@ -64,4 +64,4 @@ DOT_TILES = Rule(
     _default,
     _apply,
 )
-"""Before the rules that multiply one term at a time. Its tiles are those of `channel-blocks`."""
+"""Its tiles are those of `channel-blocks`."""

@@ -12,7 +12,7 @@ from ..stages import KernelStage
 from .beliefs import ITEMS_PER_CORE
 
 _ITEM_VECTORS = 16
-"""Vectors of results that make a work-item worth starting, which takes about 10 ns (PoCL, Intel's
+"""Least vectors of results per work-item. Starting one takes about 10 ns (PoCL, Intel's
 runtime)."""
 
 WIDTH = number("width", "lanes of a vector", when="one for each piece", repeated=True)
@@ -32,7 +32,7 @@ def _domains(pieces: Pieces, target: cl.Target) -> Domains:
 
 
 def _default(space: Space[Pieces]) -> Params:
-    """Return chunks that give enough work-items to balance the cores, each with enough to do."""
+    """Return chunks that balance the cores and give each work-item enough work."""
     pieces, target = space.structure, space.target
     chosen: dict[str, Value] = {LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE}
     for piece in range(len(pieces.pieces)):

@@ -1,9 +1,9 @@
-"""Panels: a work-item copies the operand of its tiles' columns to memory of its own.
+"""Panels: copies, in a work-item's private memory, of the operand that gives a tile its columns.
 
 The rows of a large matrix are far apart: each step of a reduction reads another page, and rows
-whose distance is a power of two share a few places in a cache. A copy of the columns of one tile is
-contiguous, stays in the cache while the work-item computes all of its rows, and is transposed on
-the way where the operand is, so that no tile gathers vectors.
+whose distance is a power of two share a few places in a cache. A copy of one tile's columns is
+contiguous and stays in the cache while the work-item computes all of its rows. The copy of a
+transposed operand is transposed back, so that no tile gathers vectors.
 """
 
 from __future__ import annotations
@@ -33,7 +33,8 @@ _BOTH = Choice(("plain", "packed"))
 def panel_load(problem: Contraction, tile: Tile) -> OperandLoad | None:
     """Return the only load that a panel can serve: of a matrix that the rows of a tile share.
 
-    Each of its indices is another variable. Constants need no panel: their layout can change.
+    Each of its indices is a different variable. Constants need no panel, because their layout can
+    change.
     """
     found = [load for load in problem.loads if _serves(problem, load, tile)]
     return found[0] if len(found) == 1 else None
@@ -63,7 +64,7 @@ def panel_domain(problem: Contraction, tile: Tile, parts: int, room: float) -> C
 
 
 def is_near(problem: Contraction, tile: Tile, parts: int, target: cl.Target) -> bool:
-    """Return whether the second cache is believed to hold a panel, beside the other operands."""
+    """Return whether a panel is believed to fit L2 beside the other operands."""
     return "packed" in panel_domain(problem, tile, parts, near_bytes(target) / 2)
 
 

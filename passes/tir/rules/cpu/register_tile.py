@@ -140,12 +140,12 @@ def _domains(contraction: Contraction, target: cl.Target) -> Domains:
 def _objection(space: Space[Contraction]) -> str | None:
     model, target = space.model(RegisterTileModel), space.target
     if model.best is None:
-        return "its result has no vector of columns as the device has them"
+        return "its result has too few columns for the device's vectors"
     walks_rows = row_length(space.structure.stage) >= 2 * target.machine.vector_width
     if walks_rows and model.best.gathers:
         return "its reduction walks rows of memory, and a tile would gather vectors from them"
     if walks_rows and model.best.panel and total_cycles(model, model.best) > cycles_by_rows(model):
-        return "its reduction walks rows of memory, and too few use a panel of them"
+        return "its reduction walks rows of memory, and too few tiles would use a panel"
     return None
 
 
@@ -213,8 +213,8 @@ def _apply(schedule: Schedule, contraction: Contraction, params: Params) -> None
 def _grid_order(model: RegisterTileModel, tile: RegisterTile) -> list[int]:
     """Return the spatial variables in the order of the work-items, slowest first.
 
-    The operand that does not fit into the cache should change least often: large weights are read
-    once, small ones again and again.
+    The operand that does not fit the cache should change least often: large weights are then read
+    only once.
     """
     loads = model.contraction.loads
     weights = {load.constant: load for load in loads if load.constant is not None}
@@ -241,4 +241,4 @@ REGISTER_TILE = Rule(
     _apply,
     _objection,
 )
-"""How the loops of a part of the reduction nest needs no decision: registers hold the tile."""
+"""The nest of a part of the reduction has no parameters, because registers hold the tile."""

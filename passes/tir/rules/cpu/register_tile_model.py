@@ -90,7 +90,7 @@ class RegisterTileModel:
 
     @property
     def accumulators(self) -> int:
-        """Vectors that a tile is believed to have registers for."""
+        """Vectors that fit in registers, as the model believes."""
         return accumulators(self.target)
 
     @cached_property
@@ -212,7 +212,7 @@ def costed(model: RegisterTileModel, tile: RegisterTile, rows_stored: bool) -> R
             each = tile.cols * LANE_CYCLES * LOADS_PER_CYCLE
             gathers = True
         loads += copies * each
-        # What a tile reads over a part of the reduction comes from the second level if it is large.
+        # A large operand of a part of the reduction is read from L2.
         size = elements * element_bytes(load)
         if size * steps > target.machine.l1_cache_bytes / 2:
             traffic += size
@@ -242,7 +242,7 @@ def costed(model: RegisterTileModel, tile: RegisterTile, rows_stored: bool) -> R
 def _evicts_itself(model: RegisterTileModel, load: OperandLoad, tile: RegisterTile) -> bool:
     """Return whether the rows of a tile are more lines than their sets of the first cache hold.
 
-    Each is walked one element a step, along the reduction. Lines a multiple of a page apart share
+    The reduction walks each line by one element per step. Lines a multiple of a page apart share
     one set, which holds as many lines as the cache has pages; at half of that distance there are
     two sets, and so on.
     """

@@ -32,7 +32,7 @@ class WalkedRows:
 
     @staticmethod
     def of(kernel: NaiveKernel) -> WalkedRows | NotApplicable:
-        """Return them if each row has two vectors."""
+        """Return the rows of a kernel if each has at least two vectors."""
         shortest = min(row_length(stage) for stage in kernel.producers)
         if 2 * _WIDTHS[0] > shortest:
             return NotApplicable(_too_short(shortest))
@@ -90,7 +90,7 @@ def _factor(schedule: Schedule, block: tir.BlockOp, width: int) -> tir.BlockOp |
     if loop is None or loop.size < 2 * width or len(block.stores()) > 1:
         return None
     _, lanes = schedule.split(loop, width)
-    # One that is not associative keeps the order of its elements, in steps of a vector.
+    # A reduction that is not associative keeps the order of its elements, one vector per step.
     return schedule.rfactor(lanes) if can_combine(block) else None
 
 
@@ -122,4 +122,4 @@ ROWS = Rule(
     _apply,
     objection=_objection,
 )
-"""Where stages are computed, and so what the grid is, follows from what is read of them."""
+"""The reads of each stage determine where it is computed, and so the grid."""

@@ -1,4 +1,4 @@
-"""Constants that a CPU's kernel reads from memory because no cache holds them between launches.
+"""Constants that are evicted between launches, so that a CPU's kernel reads them from memory.
 
 Hardware prefetchers stay within a page and follow few streams at once. A kernel that prefetches the
 weights of later steps computes while they arrive.

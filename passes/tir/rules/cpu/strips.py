@@ -1,9 +1,9 @@
-"""Products with a value that the same kernel computes, a strip of rows at a time, on a CPU.
+"""Products whose operand the same kernel computes, a strip of rows at a time, on a CPU.
 
-A work-item computes some rows of the value, all channels of them, into memory of its own that the
-caches hold, and multiplies them by the weights: a depthwise convolution and the 1x1 convolution
-behind it. Nothing is computed twice, and the value is in no buffer. `tir-join-strips` makes such
-kernels of two.
+A work-item computes all channels of a few rows of the operand in private memory that fits the
+caches, and multiplies them by the weights: a depthwise convolution and the 1x1 convolution after
+it. Nothing is computed twice, and the operand needs no buffer. `tir-join-strips` fuses such pairs
+of kernels.
 """
 
 from __future__ import annotations

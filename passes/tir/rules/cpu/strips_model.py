@@ -1,4 +1,4 @@
-"""Products with a value that the same kernel computes: their structure, and a model of strips."""
+"""Products whose operand the same kernel computes: their structure, and a cost model of strips."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ class FusedPixels:
     @staticmethod
     def of(kernel: NaiveKernel) -> FusedPixels | NotApplicable:
         """Return the product that a kernel is."""
-        reason = NotApplicable("it is no product with a value that it computes pixel by pixel")
+        reason = NotApplicable("it is not a product with a value that it computes pixel by pixel")
         if len(kernel.outputs) != 1 or len(kernel.producers) not in (2, 3):
             return reason
         *sums, strip, products = kernel.producers
@@ -157,7 +157,7 @@ def _lead(
     if not sums:
         steps = [lane_step(strip, op, CHANNEL, lanes) for op in strip.block.loads()]
         if any(step not in (0, 1) for step in steps):
-            return NotApplicable("the channels of a block read elements that are no neighbours")
+            return NotApplicable("the channels of a block read elements that are not adjacent")
         return None
     contraction = contraction_of(kernel.func, sums, strip)
     if contraction is None:
@@ -166,7 +166,7 @@ def _lead(
     if isinstance(lead, NotApplicable):
         return lead
     if (lead.lane, lead.column, lead.lanes) != (CHANNEL, COLUMN, lanes):
-        return NotApplicable("the strip has not the blocks of channels of the product")
+        return NotApplicable("the strip and the product have different blocks of channels")
     if lead.term is not None:
         return NotApplicable("what it multiplies is a product of all channels, too")
     return lead
@@ -245,7 +245,7 @@ class StripsModel:
             return _MOVES * blocks * rows * self.shape.width
         tiles = -(-self.shape.width // self.lead_columns)
         sums = blocks * rows * tiles * self._lead_cycles
-        # The strip before has read some of the rows, which are in the second cache at best.
+        # The strip before this one has read some of the rows, so they may be in L2.
         return sums + self.shape.shared_bytes / L2_BYTES_PER_CYCLE
 
     def _multiplied(self, choice: StripSizes) -> float:
@@ -283,7 +283,7 @@ class StripsModel:
 
     def _candidates(self) -> Iterator[StripSizes]:
         shape, most = self.shape, self.product.most
-        # As many rows as so many strips need.
+        # The rows per strip of so many strips.
         rows = {-(-shape.rows // strips) for strips in range(1, shape.rows + 1)}
         fitting = [n for n in rows if n <= max(1, self.near_rows // 2)]
         for n in sorted(fitting):
@@ -310,7 +310,7 @@ class StripsModel:
         return (
             lead / units
             + max(products / units, reads)
-            # Much of what a core reads, other cores have written.
+            # Other cores have written much of the data that a core reads.
             + moved / bytes_per_cycle(self.target, moved)
             + moved / MEMORY_BYTES_PER_CYCLE
             + target.machine.launch_microseconds * clock

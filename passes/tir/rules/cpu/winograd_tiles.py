@@ -1,9 +1,9 @@
 """Convolutions by Winograd's transforms on a CPU, a strip of tiles at a time.
 
 A work-item transforms the tiles of a strip, multiplies them by the weights of some blocks of
-channels, and transforms the products back, block by block. Nothing but the strip lies between the
-transforms, in memory of the work-item that its caches hold. Channels are the lanes: each addition
-of a transform is one of vectors.
+channels, and transforms the products back, block by block. Between the transforms there is only the
+strip, in private memory that fits the caches. Channels are the lanes, so a transform adds whole
+vectors.
 """
 
 from __future__ import annotations
@@ -36,9 +36,9 @@ from .beliefs import ITEM_CYCLES, MOST_SUMS, TILE_CYCLES, accumulators, bytes_pe
 from .streams import AHEAD, AHEAD_DOMAIN, ahead, fetch_ahead, stream_bytes
 
 _MOST_ACCUMULATORS = 16
-"""Compilers spill some of more accumulators."""
+"""With more accumulators, compilers spill some."""
 _WIDTHS = (2, 4, 8, 16)
-"""The vectors of OpenCL that blocks of channels can be."""
+"""OpenCL vector sizes that a block of channels can have."""
 _ADDITIONS = 8
 """Cycles of additions and moves for each vector of a tile that a transform reads or writes."""
 _STRIPS = 2
@@ -74,7 +74,7 @@ class WinogradStages:
         """Return the stages that the lowering of such a convolution states."""
         stages = kernel.with_roles("winograd", ("tiles", "products", "results"))
         if stages is None:
-            return NotApplicable("it is no product between two transforms of tiles")
+            return NotApplicable("it is not a product between two transforms of tiles")
         tiles, products, results = stages
         shape = WinogradStages(kernel, tiles, products, results, kernel.main)
         if len(kernel.main.loops) != 4 or not shape._reads_tiles():
@@ -185,12 +185,12 @@ class WinogradModel:
 
     @property
     def most(self) -> int:
-        """Accumulators that a tile is believed to have registers for."""
+        """Accumulators that fit in registers, as the model believes."""
         return accumulators(self.target, 1, _MOST_ACCUMULATORS)
 
     @property
     def most_tiles(self) -> int:
-        """Tiles of a strip of which the second cache holds what is used at a time."""
+        """Tiles per strip whose data in use at one time fits L2."""
         near = _STRIPS * self.target.machine.l2_cache_bytes // self.shape.tile_bytes(1)
         return max(1, min(near, self.shape.most_tiles(1)))
 
@@ -208,7 +208,7 @@ class WinogradModel:
         return min(self._candidates(), key=self.cost)
 
     def cost(self, choice: WinogradSizes) -> float:
-        """Return the cycles until the last core is done: the mean of idle and busy cores."""
+        """Return the cycles until the last core is done, a mean for idle and busy cores."""
         shape, target = self.shape, self.target
         n, rows, cols = shape.grid
         units = target.device.compute_units

@@ -41,7 +41,7 @@ _NEIGHBOURS = ("rows", "parts")
 _AT_ONCE = 4
 """Steps of a product that a loop of unknown length takes at once."""
 _FEW = 2
-"""A loop that runs at most this often may be unrolled whole."""
+"""Most iterations of a loop that is fully unrolled."""
 _LANES = (4, 8, 16, 32, 64, 128, 256, 512, 1024)
 
 
@@ -56,8 +56,8 @@ AT_ONCE = number(
     when="kernels that multiply texels",
     absent=0,
 )
-"""Some compilers unroll short loops of products and spill registers. A step of these multiplies a
-texel by four; those of other reductions have too little for that."""
+"""Some compilers unroll short loops of texel products and spill registers; steps of other
+reductions are too small for that."""
 
 
 def _domains(shared: SharedRows, target: cl.Target) -> Domains | NotApplicable:
@@ -297,7 +297,7 @@ class ReductionParts:
 
 
 def _is_free(block: tir.BlockOp, loop: tir.ForOp) -> bool:
-    """Return whether a loop around a block is not bound, no vector, and not of its reduction."""
+    """Return whether a loop is not bound, vectorized or part of a block's reduction."""
     kind = loop.kind.data
     reduces = driven(block, loop.var) == {tir.IterKind.Reduce}
     return not (kind.is_bound or kind is tir.LoopKind.Vectorized or reduces)
@@ -308,7 +308,7 @@ def _compute_at(schedule: Schedule, block: tir.BlockOp, loop: tir.ForOp | None) 
 
 
 def _share(schedule: Schedule, stage: KernelStage, sharing: RowSharing) -> ReductionParts:
-    """Split a reduction into what the work-items of a row do and how that is combined.
+    """Split a reduction into the parts of a row's work-items and their combination.
 
     In local memory, neighbours are next to each other.
     """
@@ -375,4 +375,4 @@ GROUP_REDUCTION = Rule(
     _apply,
     objection=_objection,
 )
-"""Which loops the work-items of a row share follows from how memory is walked."""
+"""The memory layout determines which loops the work-items of a row share."""

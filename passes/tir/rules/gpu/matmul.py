@@ -81,7 +81,7 @@ class MatrixProduct:
         if isinstance(contraction, NotApplicable):
             return contraction
         if not _is_product(contraction):
-            return NotApplicable("it is no product of two matrices by one sum")
+            return NotApplicable("it is not a product of two matrices with one sum")
         return MatrixProduct(contraction)
 
     def bytes_of(self, tile: GroupTile) -> int:
@@ -181,7 +181,7 @@ def _objection(space: Space[MatrixProduct]) -> str | None:
     if any(space.fault(params) is None for params in _preferred(space)):
         return None
     fault = space.fault(next(_preferred(space)))
-    return f"it is no large product: of the best tile, {fault}"
+    return f"it is not a large product: of the best tile, {fault}"
 
 
 def _default(space: Space[MatrixProduct]) -> Params:
@@ -315,4 +315,4 @@ GPU_MATMUL = Rule(
     _apply,
     _objection,
 )
-"""Which variables are rows and columns follows from the product, the copies from the group."""
+"""The product determines the variables of rows and columns, and the group the copies."""

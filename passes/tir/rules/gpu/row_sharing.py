@@ -65,7 +65,7 @@ class SharedRows:
     bare: RowSharing
     """The sharing by one work-item for each row."""
     column: int | None
-    """The variable of the output whose neighbours are neighbours in memory; None for none."""
+    """The variable of the output whose neighbours are adjacent in memory, or None."""
     length: int
     """Steps of the shortest reduction of a row, those that share a texel counted once."""
     lane_bytes: int
@@ -247,7 +247,7 @@ def _texel_variable(stages: Sequence[KernelStage], output: KernelStage, rows: Ro
 
 
 def _column(stage: KernelStage, sharing: RowSharing) -> int | None:
-    """Return the variable of the output whose neighbours are neighbours in memory, or None."""
+    """Return the variable of the output whose neighbours are adjacent in memory, or None."""
     texels = sharing.of_texels or stage.reduce_lane is not None
     whole = _whole_loads(stage)
     units = {TEXEL if texels else 1} if whole else {1, TEXEL}

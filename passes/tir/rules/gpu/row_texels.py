@@ -1,7 +1,7 @@
 """Kernels between plain tensors on devices with textures: each work-item computes four neighbours.
 
-With a single element, 64-bit addresses and the divisions that recover indices from the number of
-the work-item take longer than the work.
+For a single element, 64-bit addresses and the divisions that recover indices from the global id
+would take longer than the work.
 """
 
 from __future__ import annotations

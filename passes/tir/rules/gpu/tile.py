@@ -21,8 +21,8 @@ from ..shared.grid import GROUP, bind_groups, group_size, group_sizes, join_grid
 from ..space import Choice, Domains, NotApplicable, Params, Range, Space, number
 
 _TILES_PER_UNIT = 256
-"""Work-items with a tile each that hide the latencies of a compute unit: two waves for each of the
-four schedulers of an NVIDIA multiprocessor (a guess)."""
+"""Work-items per compute unit that hide its latencies: two waves for each of the four schedulers of
+an NVIDIA multiprocessor (a guess)."""
 
 _MOST_ROWS = 16
 """Rows of a tile: each is a statement of the unrolled text, and a vector of registers."""
@@ -163,4 +163,4 @@ GPU_TILE = Rule(
     _default,
     _apply,
 )
-"""Tiles follow each other along memory, so the order of the grid needs no decision."""
+"""The order of the grid is no parameter: tiles follow each other along memory."""

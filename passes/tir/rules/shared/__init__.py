@@ -1,1 +1,1 @@
-"""What rules for several kinds of devices share, and the rules for all of them."""
+"""Code that rules for several kinds of devices share, and the rules for all kinds."""

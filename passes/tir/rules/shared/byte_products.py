@@ -44,17 +44,17 @@ class ByteProducts:
             return NotApplicable("it does not add products of unsigned bytes and signed ones")
         unsigned, signed = factors
         if any(tir.is_texture(load.op.memref.type) for load in factors):
-            return NotApplicable("its bytes lie in images, which give no words")
+            return NotApplicable("its bytes lie in images, which cannot be read as words")
         stage, shape = contraction.stage, memref_of(signed.op.memref).get_shape()
         extents = stage.block.iter_extents
-        # Along an axis of one element the index is no variable, as in the window of a single point.
+        # The index of an axis of one element is constant, as in a window of one point.
         unknown = [i for i, dim in enumerate(signed.dims) if dim is None and shape[i] > 1]
         blocked = blocked_variable(stage, signed.op)
-        # Channels with a tail lie in blocks already, which fill it up: [O / 16, ..., 16].
+        # Channels with a tail are already in padded blocks: [O / 16, ..., 16].
         is_blocked = unknown == [0, len(shape) - 1] and blocked is not None and blocked[1] == lanes
         blocks = blocked[0] if is_blocked and blocked is not None else None
         if signed.constant is None or (unknown and not is_blocked):
-            return NotApplicable("its signed bytes are no constants in the order of its variables")
+            return NotApplicable("its signed bytes are not constants in the order of its variables")
         channels = [i for i in stage.spatial if i == blocks or signed.dims.count(i) == 1]
         terms = [
             i
@@ -71,7 +71,7 @@ class ByteProducts:
                 if whole and inside:
                     return ByteProducts(contraction, unsigned, signed, lane, term)
         return NotApplicable(
-            f"no four terms lie side by side, or channels are no multiple of {lanes}"
+            f"no four terms are adjacent, or its channels are not a multiple of {lanes}"
         )
 
     def pack(self, schedule: Schedule, lanes: int, *, terms_first: bool = False) -> None:

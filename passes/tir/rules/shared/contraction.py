@@ -1,6 +1,6 @@
 """One reduction whose results an output reads element by element: matmul, convolution, pooling.
 
-Shared by the rules for register tiles: what they ask about it, and steps of their schedules.
+Shared by the rules for register tiles: properties of a contraction, and steps of a schedule.
 """
 
 from __future__ import annotations

@@ -40,7 +40,7 @@ def _domains(kernel: NaiveKernel, target: cl.Target) -> Domains:
 def _default(space: Space[NaiveKernel]) -> Params:
     if space.target.device.device_type != "gpu":
         return Params({SIZE.name: DEFAULT_LOCAL_SIZE})
-    # Only stages in their places show which loops they share: a trial.
+    # The shared loops are known only after the stages are placed, so try it on a copy.
     trial = Schedule(space.structure.func)
     loops = _attach_all(trial, NaiveKernel(trial.func))
     return Params({GROUP.name: group_size(loops[-1].size if loops else 1, space.target)})
@@ -89,4 +89,4 @@ FALLBACK = Rule(
     _default,
     _apply,
 )
-"""Where stages are computed follows from what is read of them."""
+"""The reads of a stage determine where it is computed."""

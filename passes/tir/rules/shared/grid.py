@@ -1,4 +1,4 @@
-"""The loops of a kernel become the index space of a launch: what rules share."""
+"""Binding of a kernel's loops to the index space of a launch."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ WAVE = 32
 LOCAL_SIZE = numbers("local_size", "work-items of a group along x, y and z")
 """The work-group on a CPU, where loops are bound to global indices."""
 DEFAULT_LOCAL_SIZE = (1, 1, 1)
-"""Each work-item deserves a group. A driver that chooses may put all of them into one group, which
-then runs on one core."""
+"""One work-item per group. If the driver chooses, it may put all of them into one group, which runs
+on one core."""
 _LARGEST_CPU_GROUP = 64
 
 MOST_PRIVATE = 5 << 19

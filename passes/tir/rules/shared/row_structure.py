@@ -46,8 +46,8 @@ class Rows:
 def rows_of(stages: Sequence[KernelStage], output: KernelStage) -> Rows | None:
     """Return the rows of a kernel if its `stages` all compute one value for each, else None.
 
-    A softmax, a norm, a mean: what is computed for a row is read for this row only, at an index
-    that is a variable of the reader or a quotient of one (the group of a channel).
+    In a softmax, a norm or a mean, the value of a row is read for this row only, at an index that
+    is a variable of the reader or a quotient of one (the group of a channel).
     """
     extents = output.block.iter_extents
     known: dict[tir.BlockOp, dict[int, Row]] = {

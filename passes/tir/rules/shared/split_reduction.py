@@ -1,4 +1,4 @@
-"""Reductions with few results: parts of each sum are computed by work-groups of their own.
+"""Reductions with few results: different work-groups compute parts of each sum.
 
 A deep reduction with few results leaves a device idle with a work-item, or a group, for each
 result. The parts are results of one kernel, which any rule may schedule, and a second kernel adds
@@ -27,7 +27,7 @@ from ..stages import KernelStage
 from ..texels.texel_tile import has_few_texels
 
 _MOST_PARTS = 1024
-"""Parts of a sum at the most: each is a slice of a buffer."""
+"""Most parts of a sum; each is a slice of a buffer."""
 
 
 _SHORTEST = 48
@@ -162,7 +162,7 @@ def _length(extent: int, parts: int) -> int:
 def _objection(space: Space[SplittableSums]) -> str | None:
     kernel, model = space.structure.kernel, space.model(SplitModel)
     if not space.target.machine.split_results:
-        return "the device was not measured to gain by two kernels"
+        return "no measurement shows that the device gains from two kernels"
     if kernel.contraction is None or kernel.borders:
         return "it is not one reduction that an output reads element by element"
     if model.parts < 2:
@@ -240,4 +240,4 @@ SPLIT_REDUCTION = Rule(
     objection=_objection,
     splits=True,
 )
-"""The plans of the two kernels, which stand in the plan, decide how they run on the device."""
+"""The plan contains those of the two kernels."""

@@ -1,8 +1,8 @@
 """Texels that a stage reads through a reshape: their lanes are digits of several variables.
 
-A detection head writes `[3 x 28 x 28, 85]` and reads texels of `3 x 85` channels: channel
-`(i floordiv 784) * 85 + j`. One loop over `i floordiv 784` and `j` walks the channels in order, so
-that a work-item reads a texel once and writes its four elements, wherever they lie.
+A detection head writes `[3 x 28 x 28, 85]` and reads texels of `3 x 85` channels: channel `(i
+floordiv 784) * 85 + j`. One loop over `i floordiv 784` and `j` walks the channels in order, so that
+a work-item reads a texel once and writes its four elements to their places.
 """
 
 from __future__ import annotations

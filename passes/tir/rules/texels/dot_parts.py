@@ -1,8 +1,8 @@
 """Products of bytes where there are few results: the work-items of a group share each sum.
 
 As `texel-parts` for floats: each work-item of a tile adds up some of the channels, four products at
-a time, and their sums meet in local memory. A second launch, as parts in global memory take, costs
-more than most of these kernels.
+a time, and their sums meet in local memory. Parts in global memory would need a second launch,
+which costs more than most of these kernels.
 """
 
 from __future__ import annotations
@@ -33,9 +33,9 @@ from .tiles import BLOCKS, COLUMNS, WINDOW, TexelTile, TiledLoops
 
 _PARTS = (2, 4, 8, 16, 32)
 _JOIN = 8.0
-"""What a part of a word of sums costs, in multiply-adds: a store, a load and an addition."""
+"""Cost of a part of a word of sums (a store, a load and an addition), in multiply-adds."""
 _START = 64.0
-"""The same of a tile: the barrier, and the place of what a work-item writes."""
+"""Cost of a tile (the barrier and the addresses of its results), in multiply-adds."""
 _APART = 0.6
 """Worth of work-items that read different weights, relative to sharing them. On an H200 a group of
 32 tiles of channels takes four times as long as one of rows."""
@@ -156,4 +156,4 @@ DOT_PARTS = Rule(
     _apply,
     _objection,
 )
-"""Which variables are texels, columns and terms follows from the operands, as in `dot-texels`."""
+"""The operands determine the variables of texels, columns and terms, as in `dot-texels`."""

@@ -1,4 +1,4 @@
-"""Products of bytes on a GPU that adds four of them to a sum by one instruction.
+"""Byte products on a GPU with an instruction that adds four of them to a sum.
 
 Values lie in texels of four channels, so that a texel of bytes is a word: four terms of a sum. A
 work-item computes some texels at some columns. Each step of the reduction reads a word for each
@@ -38,9 +38,9 @@ from .work_items import Shapes
 _MOST_COLUMNS = 8
 _BLOCKS = (1, 2, 4, 8)
 _ACCUMULATORS = 16
-"""Texels of sums of a work-item at the most."""
+"""Most texels of sums per work-item."""
 _MOST_COPIES = 256
-"""Texels of sums in the text of an unrolled window at the most."""
+"""Most texels of sums in the text of an unrolled window."""
 
 
 @dataclass(frozen=True)
@@ -134,7 +134,7 @@ class ByteTexelModel:
         """
         shape, target, grid = self.shape, self.target, grid_of(self.shape, tile)
         words = tile.texels
-        # Columns that are neighbours share what the taps of a window read.
+        # Neighbouring columns share the reads of a window's taps.
         read = (tile.columns - 1 + shape.taps) / shape.taps if shape.taps > 1 else tile.columns
         step = TEXEL * words + target.machine.access_cost * (read + tile.blocks)
         covered = prod(grid) * words / prod(shape.extents) * TEXEL
@@ -208,4 +208,4 @@ DOT_TEXELS = Rule(
     _default,
     _apply,
 )
-"""Which variables are texels, columns and terms follows from the operands."""
+"""The operands determine the variables of texels, columns and terms."""

@@ -28,7 +28,7 @@ ALONG = number("along", "the variable in which tiles of a group differ")
 MEMBERS = number("members", "tiles of a group")
 
 _BYTES = 4
-"""Bytes of an element of a sum, at the most."""
+"""Most bytes of an element of a sum."""
 _GROUPS = (tir.LoopKind.GroupX, tir.LoopKind.GroupY, tir.LoopKind.GroupZ)
 
 _Sums = TypeVar("_Sums", bound=TexelSums)

@@ -1,8 +1,9 @@
 """Tiles of texels whose sums the work-items of a group share, where there are few tiles.
 
-A small map has too few tiles for a GPU, and smaller ones read each texel for fewer products. Here
-each work-item of a tile adds up some of the channels, in registers as in `texel-tile`. The sums of
-all meet in local memory; then each work-item adds up those of a few texels and writes these.
+A small map has too few tiles to fill a GPU, and smaller tiles use each texel for fewer products.
+Here each work-item of a tile adds up some of the channels, in registers as in `texel-tile`. The
+partial sums meet in local memory; then each work-item adds up those of a few texels and writes the
+results.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from .tiles import BLOCKS, COLUMNS, ROLLED, WINDOW, TexelTile, TiledLoops, tile_
 
 _PARTS = (2, 4, 8, 16)
 _PLACE = 30
-"""Issue slots that a work-item takes to find the place of a texel that it writes."""
+"""Issue slots per work-item for the address of a texel that it writes."""
 
 
 def _structure(kernel: NaiveKernel) -> TexelReduction | NotApplicable:
@@ -109,7 +110,7 @@ def _domains(structure: TexelReduction, target: cl.Target) -> Domains | NotAppli
 
 def _objection(space: Space[TexelReduction]) -> str | None:
     if space.target.machine.shared_tiles < _PARTS[0]:
-        return "the device was not measured to gain by it"
+        return "no measurement shows that the device gains from it"
     if space.structure.column is None:
         return "its tiles share no weights"
     best = space.model(TexelPartsModel).best
@@ -164,4 +165,4 @@ TEXEL_PARTS = Rule(
     _apply,
     _objection,
 )
-"""Which variables are texels and columns follows from the layout, as in `texel-tile`."""
+"""The layout determines the variables of texels and columns, as in `texel-tile`."""

@@ -1,4 +1,4 @@
-"""Reductions over packed tensors: their structure, their tiles, and a model of what tiles cost."""
+"""Reductions over packed tensors: their structure, their tiles, and a cost model."""
 
 from __future__ import annotations
 
@@ -24,12 +24,11 @@ TEXEL_SLOTS = 4.5
 guess)."""
 
 _ACCUMULATORS = 16
-"""Texels that a work-item computes at the most."""
+"""Most texels that a work-item computes."""
 _MOST_COLUMNS = 8
-"""Columns of the result for a work-item at the most."""
+"""Most columns of the result per work-item."""
 _MOST_COLUMNS_OF_POOL = 4
-"""Columns for a pool: it computes so little for each texel it reads that waves in flight matter
-more."""
+"""Most columns of a pool, which computes little per texel, so that waves in flight matter more."""
 _COLUMNS_OF_ROW = 4
 """Texels for each row that a tile of a depthwise convolution may have."""
 MOST_TAPS = 16
@@ -49,7 +48,7 @@ class TexelReduction:
     lane: int
     """The variable of the result that walks the lanes of texels."""
     shares_texels: bool
-    """Whether other lanes of the result read some of the same: no depthwise convolution."""
+    """Whether lanes of the result share reads, unlike in a depthwise convolution."""
     stride: int
     """Columns of the operand between two of the result."""
     row: int | None
@@ -328,6 +327,6 @@ def _crowd(shape: TexelReduction, tile: TexelTile, target: cl.Target) -> float:
         return _SPILLS
     if registers >= available // 2:
         return target.machine.one_wave_cost
-    # What is read last needs no register of its own: it can take that of what is not needed again.
+    # The last read can reuse the register of a value that is no longer needed.
     crowded = registers - 1 > available // 4 and shape.taps > 1
     return target.machine.two_waves_cost if crowded else 1.0

@@ -28,7 +28,7 @@ class TexelRow:
 
     @staticmethod
     def of(stage: KernelStage, lane: int, column: int | None) -> TexelRow | None:
-        """Return them; None if there is no such operand, or if other variables choose lanes."""
+        """Return the row of a stage; None without such an operand, or if others select lanes."""
         extents, stored = stage.block.iter_extents, written(stage.block)
         running = [i for i in stage.reduce if extents[i] > 1]
         if column is None or not running:

@@ -113,4 +113,4 @@ TEXEL_SHARED = Rule(
     _default,
     _apply,
 )
-"""The order of the loops, and where stages are computed, follow from what is read of them."""
+"""The reads of each stage determine the order of the loops and where it is computed."""

@@ -46,7 +46,7 @@ from .tiles import (
 from .work_items import Shapes
 
 _MOST_COPIES = 1024
-"""Multiply-adds in the text of an unrolled step of a reduction; more only slows compilers down."""
+"""Most multiply-adds in the text of an unrolled step; more only slow compilers down."""
 
 
 LANES = number(
@@ -78,7 +78,7 @@ class TexelTileModel:
     def best(self) -> tuple[float, TexelTile]:
         """The least cost, and its tile.
 
-        Groups with idle lanes only add to what a tile costs, so that few candidates need one.
+        Idle lanes of groups only add to a tile's cost, so few candidates need a group.
         """
         shape, target = self.shape, self.target
         costs = [(cost_of(shape, tile, target), tile) for tile in candidates(shape, target)]
@@ -201,4 +201,4 @@ TEXEL_TILE = Rule(
     _default,
     _apply,
 )
-"""Which variables are texels and columns follows from the layout."""
+"""The layout determines the variables of texels and columns."""

@@ -102,7 +102,8 @@ def _default(space: Space[TexelStages]) -> Params:
         shapes = structure.shapes(position, target, Params(chosen))
         chosen[GROUP.at(position)] = row if in_rows and row in shapes else shapes.best()
     if len(structure.nests) > 1:
-        # Else the compiler mixes stages that together read more texels than there are registers.
+        # Otherwise the compiler interleaves stages that together read more texels than fit in
+        # registers.
         mixes = (
             target.compiler.rolled_loops and structure.reads > target.machine.registers // _WAVES
         )
@@ -141,4 +142,5 @@ TEXELS = Rule(
     _default,
     _apply,
 )
-"""Stages of one kernel share its groups, so the shape for a later one minds those of the others."""
+"""Stages of a kernel share its groups, so the shape of a later stage depends on the earlier
+ones."""

@@ -1,4 +1,4 @@
-"""Tiles of texels: what a work-item computes of a result whose channels are lanes of texels.
+"""Tiles of texels: a work-item's part of a result whose channels are lanes of texels.
 
 Shared by the rules for sums of such results, in floats and in bytes: the parameters of a tile, and
 the loops of the output and of the sum.

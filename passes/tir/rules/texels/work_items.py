@@ -1,7 +1,7 @@
 """Work-items for the iterations of a nest: a grid of up to three axes without divisions or guards.
 
-An index that is a coordinate of its own costs nothing; one that is divided out of a fused loop
-costs a work-item a dozen instructions, which short kernels notice.
+An index with its own coordinate is free. Dividing an index out of a fused loop takes a dozen
+instructions per work-item, which is noticeable in short kernels.
 """
 
 from __future__ import annotations
@@ -19,15 +19,15 @@ from ...schedule import Schedule
 _MOST_GROUPS = 65535
 """Groups of a launch along y and z: the limit of CUDA devices, which OpenCL does not report."""
 _MOST_DEPTH = 64
-"""Work-items of a group along z: the same."""
+"""Work-items of a group along z: the limit of CUDA devices, too."""
 _DIVISION = 0.15
 """Share of a short kernel's work that dividing an index takes: a dozen instructions (a guess)."""
 
 _SPARE = 4
-"""A group is up to a quarter larger than the device likes best."""
+"""Inverse of the share by which a group may exceed the preferred size: a quarter."""
 
 _DRAWS = 100
-"""Shapes that are drawn and refused before all are listed."""
+"""Random shapes that are tried before all shapes are listed."""
 
 _GROUPS = (tir.LoopKind.GroupX, tir.LoopKind.GroupY, tir.LoopKind.GroupZ)
 _ITEMS = (tir.LoopKind.LocalX, tir.LoopKind.LocalY, tir.LoopKind.LocalZ)

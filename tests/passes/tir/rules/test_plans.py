@@ -155,7 +155,7 @@ def test_a_rule_that_objects_still_takes_a_plan() -> None:
     assert kernel.plan is not None
     assert kernel.plan.data.rule != "gpu-matmul"
     (explanation,) = explanations_of(ctx)
-    assert "  gpu-matmul applies, but objects: it is no large product" in str(explanation)
+    assert "  gpu-matmul applies, but objects: it is not a large product" in str(explanation)
     kernel.plan = plan(SMALL_PRODUCT)
     TIRApplyPlanPass().apply(ctx, module)
     assert sizes(kernel, tir.LoopKind.LocalY) == {8}
