@@ -1,1 +1,1 @@
-"""Figures of compiled programs as values, and pages that show them; `clopt.tools` prints them."""
+"""Reports about compiled programs, as values and as HTML pages."""

@@ -1,4 +1,4 @@
-"""Names of the commands of a program, for reports."""
+"""Names of the commands of a program for reports."""
 
 from __future__ import annotations
 

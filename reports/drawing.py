@@ -1,4 +1,4 @@
-"""Drawings of rectangles, lines and text, written as SVG or as PNG."""
+"""Drawings of rectangles, lines and text, as SVG or PNG."""
 
 from __future__ import annotations
 
@@ -68,9 +68,9 @@ Shape: TypeAlias = DrawnBox | Stroke | Label
 
 @dataclass(frozen=True)
 class Drawing:
-    """Shapes on a background of one colour, or on none; later ones lie on top.
+    """Shapes on a background of one colour, or without one; later shapes are on top.
 
-    In an SVG inside of a page, colours may be CSS variables; PNG needs true ones.
+    In an SVG inside a page, colours may be CSS variables; a PNG needs concrete colours.
     """
 
     width: int

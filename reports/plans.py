@@ -1,4 +1,4 @@
-"""`clopt -t plans`: the plans of a module's kernels as a file, to keep, edit and give back."""
+"""`clopt -t plans`: the plans of a module's kernels as a file, to store, edit and read back."""
 
 from __future__ import annotations
 

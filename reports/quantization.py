@@ -1,4 +1,4 @@
-"""The errors of a quantised network's values beside those of the float network."""
+"""The errors of a quantised network's values relative to the float network."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Array = np.ndarray[Any, np.dtype[Any]]
 
 @dataclass
 class QuantizedValue:
-    """Sums over the samples of one value; `scale` is None for a result that stays float."""
+    """Sums over the samples for one value; `scale` is None for a result that stays float."""
 
     name: str
     scale: float | None = None
@@ -24,7 +24,7 @@ class QuantizedValue:
     noise: float = 0.0
 
     def add(self, exact: Array, found: Array) -> None:
-        """Count a sample: the float network's value and the quantised one's."""
+        """Add a sample: the float network's value and the quantised value."""
         wide = exact.astype(np.float64)
         self.elements += wide.size
         self.signal += float(np.square(wide).sum())
@@ -35,25 +35,25 @@ class QuantizedValue:
 
     @property
     def sqnr(self) -> float:
-        """Signal to noise in decibels."""
+        """The signal-to-noise ratio in decibels."""
         if not self.noise:
             return math.inf
         return 10 * math.log10(self.signal / self.noise) if self.signal else -math.inf
 
     @property
     def relative_error(self) -> float:
-        """The root of noise over signal."""
+        """The square root of noise over signal."""
         return math.sqrt(self.noise / self.signal) if self.signal else math.inf
 
     @property
     def saturation(self) -> float:
-        """The fraction of elements at either end of int8."""
+        """The fraction of elements at either end of the int8 range."""
         return self.saturated / self.elements if self.elements else 0.0
 
 
 @dataclass
 class QuantizationReport:
-    """The int8 values of a network, in its order, then its results."""
+    """The int8 values of a network in network order, then its results."""
 
     values: list[QuantizedValue] = field(default_factory=list[QuantizedValue])
 

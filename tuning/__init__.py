@@ -1,1 +1,1 @@
-"""Finds the fastest plans for a device by trying them: `clopt-tune`."""
+"""The search for the fastest plans on a device, used by `clopt-tune`."""

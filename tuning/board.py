@@ -1,4 +1,4 @@
-"""Try plans on a board without Python: its runner, in C, runs what this process compiles."""
+"""Trials on a board without Python: a runner in C runs the programs that this process compiles."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ _LOST = "The runner ended, or the connection to it."
 
 
 class Board(MeasuringInstrument):
-    """Tries plans through a runner: one at `tcp://host:port`, or one that a command starts.
+    """Tries plans through a runner at `tcp://host:port`, or one that a command starts.
 
     The command's stdin and stdout are the runner's, as with `ssh board ./clopt_runner`.
     """
@@ -61,7 +61,7 @@ class Board(MeasuringInstrument):
         return f"the board {self.address}"
 
     def device(self) -> InstrumentDevice:
-        """Return the board's device. Raises CloptError without a runner or a device there."""
+        """Return the board's device; raise CloptError if there is no runner or device."""
         try:
             return self._connected().device
         except (FrameError, ValueError) as error:

@@ -33,13 +33,13 @@ _RUNS = 60
 
 
 class TunedChoice(Protocol):
-    """One way to compute a kernel: in certain layouts or in a form."""
+    """One way to compute a kernel: in certain layouts, or in a form."""
 
     kind: ClassVar[Kind]
 
     @property
     def key(self) -> tuple[str, str]:
-        """What is computed and how: `kernel` and `tried` of its records."""
+        """The computation and the choice: `kernel` and `tried` of its records."""
         ...
 
     @property
@@ -59,7 +59,7 @@ class TunedChoice(Protocol):
 
 @dataclass(frozen=True)
 class Measured:
-    """The results of a kernel that was computed in one way."""
+    """The measurements of a kernel for one choice."""
 
     choice: TunedChoice
     results: Sequence[Result]
@@ -69,11 +69,14 @@ class Measured:
 
     @property
     def fault(self) -> Result | None:
-        """The first launch that has no time."""
+        """The first launch without a time."""
         return next((result for result in self.results if result.microseconds is None), None)
 
     def microseconds(self, target: cl.Target) -> float:
-        """Return the time of all launches, none with a fault, and the overhead of further ones."""
+        """Return the total time of the launches, none with a fault.
+
+        It includes the overhead of each launch after the first.
+        """
         further = sum(self.launches) - 1
         return self._sum(lambda result: 1.0) + further * target.machine.launch_microseconds
 
@@ -88,14 +91,14 @@ class Measured:
 
 
 class ChoiceJournal(Protocol):
-    """Stores the times of kernels computed in several ways; also knows those of plans."""
+    """Stores the measurements of choices, and gives access to those of plans."""
 
     def known(self, task: Task) -> Sequence[Result]:
         """Return earlier results for a kernel's plans on this device with this driver."""
         ...
 
     def known_choices(self, kernel: str, target: cl.Target) -> set[str]:
-        """Return the ways in which this device has tried a kernel."""
+        """Return the choices that were already tried for a kernel on this device."""
         ...
 
     def note_choice(self, measured: Measured, target: cl.Target) -> None: ...
@@ -103,7 +106,7 @@ class ChoiceJournal(Protocol):
 
 @dataclass
 class ChoiceSession:
-    """Measures kernels in all promising ways until the budget is spent."""
+    """Measures all promising choices for kernels until the budget is spent."""
 
     kernels: Sequence[Sequence[TunedChoice]]
     """The ways to compute each kernel, in the order of measurement."""
@@ -118,7 +121,7 @@ class ChoiceSession:
     """By the key of the kernel that was launched."""
 
     def run(self) -> None:
-        """Try what the journal lacks. An interruption loses only the current kernel."""
+        """Try the choices that the journal lacks; an interruption loses only the current kernel."""
         self._deadline = Deadline.after(self.budget.seconds)
         for choices in self.kernels:
             if self._is_spent():
@@ -131,7 +134,7 @@ class ChoiceSession:
         return self._deadline.is_over or (trials is not None and self.trials >= trials)
 
     def _measure(self, choices: Iterable[TunedChoice]) -> None:
-        """Try a kernel in all ways at once, or in as many as time allows."""
+        """Try all choices for a kernel at once, or as many as time allows."""
         tasks: list[tuple[TunedChoice, list[Task]]] = []
         for each in choices:
             kernel, tried = each.key
@@ -165,9 +168,10 @@ class ChoiceSession:
 
 
 def tasks_alone(module: ModuleOp, weights: Weights) -> list[Task]:
-    """Return the launches of a network cut out of a model, except those of its borders.
+    """Return the launches of a network that was cut out of a model, without copies at its borders.
 
-    The module has run `nn-fold-relayouts`. Caches are as cold as its own traffic leaves them.
+    The module has run `nn-fold-relayouts`. Caches are as cold as the network's own traffic leaves
+    them.
     """
     ctx = CloptContext(weights=weights.subset(weights.keys()))
     PassPipeline((*REGIONS, *LOWER)).apply(ctx, module)

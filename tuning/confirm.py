@@ -28,7 +28,7 @@ _RUNS = 3
 
 @dataclass(frozen=True)
 class Confirmation:
-    """The times of a network with its default plans and with the chosen ones."""
+    """The times of a network with its default plans and with the chosen plans."""
 
     before: Times
     after: Times
@@ -43,10 +43,10 @@ def confirm(
     tuned: CompiledModel,
     deadline: Deadline = NEVER,
 ) -> Confirmation:
-    """Run two programs of one network in turns, and compare their kernels.
+    """Alternate between two programs of one network, and compare their kernels.
 
-    `default` has clopt's own plans, `tuned` those of the outcomes. Kernels that share a launch
-    have no time of their own and keep their plans.
+    `default` has clopt's own plans, `tuned` the plans of the outcomes. Kernels that share a launch
+    have no times of their own, and keep their plans.
     """
     before, after = take_turns([default, tuned], deadline)
     least = _ratio(before.whole, after.whole)
@@ -68,9 +68,9 @@ def _ratio(before: Times, after: Times) -> float:
 
 
 def take_turns(models: Iterable[CompiledModel], deadline: Deadline = NEVER) -> list[Runs]:
-    """Run programs of one network in turns, fewer of them if time is up.
+    """Alternate between programs of one network; run fewer rounds if time is up.
 
-    As during trials, no other tuner of the user works on the device meanwhile.
+    As in trials, no other tuner of the user uses the device meanwhile.
     """
     found = list(map(Runs, models))
     with closing(Turns()) as turns:
@@ -95,12 +95,12 @@ class Runs:
 
     @property
     def resource(self) -> str:
-        """The resource that it needs alone: see `Turns.alone`."""
+        """The resource that it needs exclusively: see `Turns.alone`."""
         is_cpu = cl.target_of(self._model.module).device.device_type == "cpu"
         return CPU if is_cpu else self._model.device_name
 
     def take(self) -> None:
-        """Run some inferences."""
+        """Run one turn of inferences."""
         for run in self._model.executable.profile(self._inputs, _RUNS):
             times: defaultdict[str, float] = defaultdict(float)
             for name, command in zip(self._names, run, strict=True):
@@ -111,15 +111,15 @@ class Runs:
 
     @property
     def kernels(self) -> Mapping[str, Times]:
-        """The times per inference of each kernel with its parts."""
+        """The times per inference of each kernel, including its parts."""
         return {name: Times(values) for name, values in self._kernels.items()}
 
     def has(self, kernels: Iterable[str]) -> bool:
-        """Return whether all of these kernels have launches of their own."""
+        """Return whether all of these kernels have their own launches."""
         return set(kernels) <= set(self._names)
 
     def together(self, kernels: Iterable[str], launch_microseconds: float) -> Times:
-        """Return the times per inference of some kernels, with the overhead of their launches."""
+        """Return the times per inference of some kernels, including launch overhead."""
         names = {name for name in kernels if name in self._names}
         launches = sum(name in names for name in self._names) * launch_microseconds
         runs = zip(*(self._kernels[name] for name in sorted(names)), strict=True)
@@ -132,7 +132,7 @@ class Runs:
 
 
 def _kernels(model: CompiledModel) -> list[str]:
-    """Return for each command the kernel whose plan it carries out."""
+    """Return, for each command, the kernel whose plan it runs."""
     funcs = {op.sym_name.data: op for op in model.module.ops if isinstance(op, tir.FuncOp)}
     names: list[str] = []
     for command in cl.enqueued(model.executable.program):

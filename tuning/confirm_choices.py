@@ -1,4 +1,4 @@
-"""Check whether forms and layouts that make kernels faster also make their network faster."""
+"""Checks whether forms and layouts that make kernels faster also make their network faster."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _Key: TypeAlias = tuple[str, str]
 
 @dataclass
 class _Comparison:
-    """The networks of a model that are tuned to other forms or layouts than the usual ones."""
+    """Networks of one model with usual and with tuned forms or layouts."""
 
     kind: Kind
     target: cl.Target
@@ -51,7 +51,7 @@ class _Comparison:
         after: Iterable[Record],
         deadline: Deadline,
     ) -> Confirmation | None:
-        """Compare the model with two databases and record both times, unless they are known."""
+        """Time the model with two databases, unless both times are known, and record them."""
         known = {(record.kernel, record.tried) for record in _choices(journal)}
         if known.issuperset([*self.usual, *self.tuned]):
             return None
@@ -76,10 +76,10 @@ class _Comparison:
 def confirm_forms(
     model: TunedModel, forms: TunedFormChoice, journal: DatabaseJournal, deadline: Deadline = NEVER
 ) -> Confirmation | None:
-    """Time the model in its usual forms and in the tuned ones, in turns; record both times.
+    """Time the model in its usual and in its tuned forms, in turns; record both times.
 
-    If the tuned forms are no faster, the usual ones stay. Return None if the database has no faster
-    ones, or if both were compared before. Plans and layouts are the default ones.
+    If the tuned forms are not faster, the usual forms stay. Return None if the database has no
+    faster forms, or if the two were compared before. Plans and layouts have their defaults.
     """
     networks = {tuned_forms.network_key(found) for found in forms.networks}
     alone = [r for r in _choices(journal) if r.form and r.kernel not in networks]
@@ -97,7 +97,7 @@ def confirm_forms(
 def confirm_layouts(
     model: TunedModel, networks: Networks, journal: DatabaseJournal, deadline: Deadline = NEVER
 ) -> Confirmation | None:
-    """Do the same for layouts, in the best forms that the database has."""
+    """Time the model in its usual and in its tuned layouts, with the database's best forms."""
     whole = {tuned_layouts.network_key(problem) for problem in networks.problems}
     found = _choices(journal)
     forms = [record for record in found if record.form]
@@ -120,7 +120,7 @@ def compiled_by_choices(model: TunedModel, journal: DatabaseJournal) -> Compiled
 
 
 def _choices(journal: DatabaseJournal) -> Sequence[Record]:
-    """Return all records of a database except those of plans."""
+    """Return all records of a database except records of plans."""
     if not journal.path.exists():
         return []
     return [record for record in TuningDatabase.read(journal.path).records if not record.plan]

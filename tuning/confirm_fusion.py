@@ -1,4 +1,4 @@
-"""Check whether kernels that should be faster joined, or apart, are so in their network."""
+"""Checks whether kernels that should be faster joined, or apart, are faster in their network."""
 
 from __future__ import annotations
 
@@ -21,23 +21,23 @@ from .times import Times
 
 @dataclass(frozen=True)
 class FusionConfirmation:
-    """Times of a network with the pairs in question as the cost model has them, and reversed."""
+    """Times of a network with the fusion that the cost model chose, and with the opposite one."""
 
     before: Times
     after: Times
     changed: int
-    """Pairs that no longer follow the cost model."""
+    """The number of pairs that no longer follow the cost model."""
     pairs: int
 
 
 def confirm_fusion(
     model: TunedModel, journal: DatabaseJournal, deadline: Deadline = NEVER
 ) -> FusionConfirmation | None:
-    """Time the model with the pairs in question joined and apart, in turns; record both times.
+    """Time the model with certain pairs joined and apart, in turns; record both times.
 
-    A pair is in question if this device's times contradict the cost model. Each pair keeps the way
-    in which its kernels took less time in the network. All plans are those of the database. Return
-    None if no pair is in question.
+    These are the pairs for which this device's times contradict the cost model. Each pair keeps the
+    fusion with which its kernels took less time in the network. All plans come from the database.
+    Return None if there are no such pairs.
     """
     if not journal.path.exists():
         return None
@@ -61,7 +61,7 @@ def confirm_fusion(
 
 
 def _records(pair: Pair, usual: Runs, other: Runs, journal: DatabaseJournal) -> list[Record]:
-    """Return the times of a pair both ways; none if its kernels share a launch with others."""
+    """Return the times of a pair both ways; none if its kernels share launches with others."""
     joined, *parts = (kernel.sym_name.data for kernel in pair.kernels)
     joined_runs, apart_runs = (usual, other) if pair.pays else (other, usual)
     if not joined_runs.has([joined]) or not apart_runs.has(parts):
@@ -82,7 +82,7 @@ def _records(pair: Pair, usual: Runs, other: Runs, journal: DatabaseJournal) -> 
 def _compiled(
     model: TunedModel, journal: DatabaseJournal, pairs: Sequence[Pair], *, is_usual: bool
 ) -> CompiledModel:
-    """Compile with a database's plans, and some pairs as the cost model has them or reversed."""
+    """Compile with a database's plans; `pairs` follow the cost model, or oppose it."""
     keys = {pair.key for pair in pairs}
     known = TuningDatabase.read(journal.path).records
     kept = [record for record in known if not (record.fusion and record.kernel in keys)]
@@ -93,7 +93,7 @@ def _compiled(
 
 
 def _decided(pairs: Iterable[Pair], journal: DatabaseJournal, *, is_usual: bool) -> list[Record]:
-    """Return records that keep pairs as the cost model has them, or reverse them."""
+    """Return records that make pairs follow the cost model, or oppose it."""
     return [
         records.record_of_fusion(pair, way, Times([time]), journal.device)
         for pair in pairs

@@ -23,7 +23,7 @@ Features: TypeAlias = Mapping[str, float]
 Table: TypeAlias = "np.ndarray[Any, np.dtype[np.float64]]"
 
 LEAST = 24
-"""Measured plans without which no trees are grown."""
+"""Measured plans that are needed before trees are grown."""
 
 _GROWTH = 1.25
 """Growth of the number of measured plans after which the trees are grown anew."""
@@ -33,9 +33,9 @@ _FAULTY = 3.0
 
 
 def features_of(plan: tir.Plan, estimate: float | None, kernel: Features) -> dict[str, float]:
-    """Return the features of a plan by name: logarithms of sizes, words, those of the kernel.
+    """Return the features of a plan by name: logarithms of sizes, words, and the kernel's features.
 
-    `estimate` is the estimated time of the plan in microseconds, where it has one.
+    `estimate` is the plan's estimated time in microseconds, or None.
     """
     found = {f"rule {plan.rule}": 1.0, **kernel}
     if estimate is not None:
@@ -51,7 +51,7 @@ def features_of(plan: tir.Plan, estimate: float | None, kernel: Features) -> dic
 
 
 class _Trees(Protocol):
-    """The methods of scikit-learn's trees, which have no types of their own."""
+    """The methods of scikit-learn's trees, which has no type annotations."""
 
     def fit(self, rows: Table, targets: Table) -> object: ...
     def predict(self, rows: Table) -> Table: ...
@@ -74,7 +74,7 @@ def _one_thread() -> AbstractContextManager[object]:
 
 
 class CostModel:
-    """Learns from measured plans one by one, and ranks others by their expected time."""
+    """Learns from measured plans one by one, and predicts the times of others."""
 
     def __init__(self, seed: int = 0) -> None:
         self._seed = seed
@@ -90,7 +90,7 @@ class CostModel:
         self._targets.append(_FAULTY if ratio is None else min(log(ratio), _FAULTY))
 
     def predict(self, plans: Sequence[dict[str, float]]) -> Table | None:
-        """Return the logarithm of each plan's time over its default's; None with too few plans."""
+        """Return the log of each plan's time over its default's, or None with too few plans."""
         if len(self._rows) < LEAST:
             return None
         if self._trees is None or len(self._rows) > _GROWTH * self._learned:

@@ -1,4 +1,4 @@
-"""The end of a search that has a time limit.
+"""The time limit of a search.
 
 A search checks its deadline before each step and while it waits for trials. Work that does not
 check, such as compiling a large model, is interrupted as if by Ctrl-C.
@@ -23,18 +23,18 @@ GRACE = 10.0
 
 
 class TimeIsUpError(KeyboardInterrupt):
-    """Raised at any point; like KeyboardInterrupt no Exception, so nothing swallows it."""
+    """Raised at any point; not an Exception, like KeyboardInterrupt, so nothing swallows it."""
 
 
 @dataclass(frozen=True)
 class Deadline:
-    """A moment by the monotonic clock."""
+    """A point in time by the monotonic clock."""
 
     end: float = inf
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
-        """Return the deadline `seconds` from now; None is no limit."""
+        """Return the deadline in `seconds` from now; None means no limit."""
         return cls() if seconds is None else cls(time.monotonic() + seconds)
 
     @property
@@ -49,8 +49,9 @@ class Deadline:
     def in_time(self, waiting: Mapping[Future[T], Future[Any]]) -> Generator[Future[T]]:
         """Yield futures as they complete, until the deadline.
 
-        `waiting` maps each to the trial that it waits for. At the deadline, trials that have not
-        begun are cancelled, and the others get `GRACE` seconds; the rest is left out.
+        `waiting` maps each future to the trial that it waits for. At the deadline, trials that have
+        not started are cancelled, and the others get `GRACE` more seconds; later results are
+        dropped.
         """
         open_ = set(waiting)
         for seconds in (self.left, GRACE):
@@ -64,9 +65,9 @@ class Deadline:
 
     @contextmanager
     def enforced(self) -> Generator[None]:
-        """Raise TimeIsUpError in the main thread `GRACE` seconds after the end.
+        """Raise TimeIsUpError in the main thread `GRACE` seconds after the deadline.
 
-        A driver's call that does not return is not interrupted; on Windows nothing is.
+        This cannot interrupt a driver's call that does not return, or anything on Windows.
         """
         if self.left is None or current_thread() is not main_thread() or not _CAN_INTERRUPT:
             yield
@@ -77,7 +78,7 @@ class Deadline:
             if is_armed:
                 raise TimeIsUpError
 
-        # Not SIGINT, which a shell lets its background jobs ignore.
+        # Not SIGINT, because shells let background jobs ignore it.
         before = signal.signal(signal.SIGVTALRM, interrupt)
         ident = main_thread().ident
         timer = Timer(self.left + GRACE, signal.pthread_kill, (ident, signal.SIGVTALRM))

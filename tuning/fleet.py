@@ -1,9 +1,9 @@
-"""Try plans on the workers of a scheduler of dask.distributed, on any number of machines.
+"""Trials on the workers of a scheduler of dask.distributed, on any number of machines.
 
-The scheduler spreads trials over workers of one kind of device and gives those of a lost worker to
-others. If the scheduler itself ends, its workers and this side wait for the next one at its
-address, and each trial without a result is tried again. Only the first result of a trial counts.
-After `_MOST_LONELY` seconds without workers, all trials end with an error.
+The scheduler distributes trials over workers with one kind of device, and reassigns the trials of a
+lost worker. If the scheduler itself ends, its workers and this side wait for the next one at its
+address, and trials without a result are repeated. Only the first result of a trial counts. After
+`_MOST_LONELY` seconds without workers, all trials end with an error.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ class Fleet:
     def __init__(self, scheduler: str, device: str = "", certificates: Certificates = OPEN) -> None:
         """`scheduler` is an address such as `tcp://host:8786`; `device` is part of a device's name.
 
-        Raises CloptError if no scheduler answers, or unless its workers have exactly one such
+        Raises CloptError if no scheduler answers, or if its workers do not have exactly one such
         device.
         """
         certificates.check(scheduler)
@@ -90,15 +90,15 @@ class Fleet:
         return self._slots
 
     def submit(self, trial: Trial) -> Future[Result]:
-        """Try a plan. The future gets a result even if workers or the scheduler end.
+        """Try a plan; the future gets a result even if workers or the scheduler end.
 
-        It gets a CloptError if the scheduler runs another clopt or has had no worker for long;
-        `close` cancels it.
+        It gets a CloptError if the scheduler runs another version of clopt, or has had no worker
+        for too long; `close` cancels it.
         """
         return asyncio.run_coroutine_threadsafe(self._result(trial), self._loop)
 
     def close(self) -> None:
-        """Forget all trials; the workers go on for others."""
+        """Drop all trials; the workers continue for other searches."""
         if self._is_closed:
             return
         self._is_closed = True
@@ -154,7 +154,7 @@ class Fleet:
         await self._disconnect()
 
     async def _watch(self) -> None:
-        """Track how many trials can run at once; give up after too long without any."""
+        """Track how many trials can run at once; give up after too long without workers."""
         last = self._loop.time()
         while not self._given_up.done():
             client = self._client
@@ -179,9 +179,9 @@ class Fleet:
             await asyncio.sleep(_LOOK)
 
     async def _connected(self, *, is_first: bool = False) -> Any:
-        """Return the connection to the scheduler; connect again if it was lost.
+        """Return the connection to the scheduler; reconnect if it was lost.
 
-        Raises CloptError if something other than a scheduler answers the first time.
+        Raises CloptError if the first answer is not from a scheduler.
         """
         async with self._connecting:
             while self._client is None or self._client.status != "running":
@@ -230,7 +230,7 @@ class Fleet:
             tried.cancel()
 
     async def _in_turn(self, trial: Trial) -> Result:
-        """Try a plan once a worker is free, so that no worker is blamed for trials that wait."""
+        """Try a plan once a worker is free, so that waiting trials do not count against workers."""
         async with self._change:
             await self._change.wait_for(lambda: self._running < self._slots)
             self._running += 1
@@ -274,10 +274,10 @@ class Fleet:
     async def _asked(
         self, client: Any, trial: Trial, task: Task | None
     ) -> Result | TaskMissing | None:
-        """Return the answer of a worker; None if it was lost.
+        """Return the answer of a worker, or None if the worker was lost.
 
-        Workers send answers as events, through the connection that they opened to the scheduler.
-        For results of tasks, somebody would have to open a connection to the worker.
+        Workers send answers as events through the connection that they opened to the scheduler.
+        Results of tasks would need a connection that is opened to the worker.
         """
         ticket = uuid.uuid4().hex
         future = client.submit(
@@ -298,10 +298,10 @@ class Fleet:
 
 
 async def _apart(what: Awaitable[T], seconds: float) -> T:
-    """Run a call of dask.distributed as a task of its own and return its result.
+    """Run a call of dask.distributed in a separate task and return its result.
 
     In Python 3.11 `asyncio.wait_for`, which such calls use, drops a cancellation that arrives when
-    its future is done. `asyncio.wait` drops none: the caller can be cancelled and times out,
+    its future is done. `asyncio.wait` does not, so the caller can be cancelled and times out
     whatever the call does. Raises TimeoutError after `seconds`, and ConnectionError if the call
     cancels itself.
     """
@@ -319,7 +319,7 @@ async def _apart(what: Awaitable[T], seconds: float) -> T:
 
 
 async def _slots_of(client: Any) -> dict[str, int]:
-    """Return how many trials run at once on each device, by its label."""
+    """Return how many trials each device can run at once, by its label."""
     known = await client.scheduler.identity()
     slots: dict[str, int] = {}
     for worker in known["workers"].values():

@@ -1,4 +1,4 @@
-"""Who may connect to a fleet: holders of a certificate, or anyone who reaches its scheduler."""
+"""Access to a fleet: with certificates, or open to anyone who can reach its scheduler."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ADDRESS = re.compile(r"(tcp|tls)://.+:(\d+)")
 
 @dataclass(frozen=True)
 class Certificates:
-    """The PEM files by which the parts of a fleet authenticate each other: all of them, or none."""
+    """The PEM files with which the parts of a fleet authenticate each other: all three, or none."""
 
     ca: Path | None = None
     """The authority that signed the certificates of all parts."""
@@ -24,7 +24,7 @@ class Certificates:
     key: Path | None = None
 
     def check(self, scheduler: str) -> None:
-        """Raise CloptError if these files do not fit the address of the scheduler."""
+        """Raise CloptError if these files do not match the scheduler's address."""
         match = _ADDRESS.fullmatch(scheduler)
         if match is None or not 0 < int(match[2]) < 1 << 16:
             raise CloptError(

@@ -1,4 +1,4 @@
-"""A worker of a fleet: tries on its device the plans that a scheduler of dask.distributed sends."""
+"""A worker of a fleet, which tries on its device the plans that a scheduler sends."""
 
 from __future__ import annotations
 
@@ -45,11 +45,11 @@ _CONFIG = {"distributed.worker.profile.enabled": False}
 
 
 class TaskMissing:
-    """The answer of a worker that needs the task along with the plan."""
+    """The answer of a worker that lacks the task of a plan."""
 
 
 def label_of(device: InstrumentDevice) -> str:
-    """Return the device's name as a resource of dask.distributed; a trial takes one unit."""
+    """Return the device's name as a resource of dask.distributed; each trial takes one unit."""
     return f"{device.name}{_BETWEEN}{device.driver}"
 
 
@@ -60,14 +60,14 @@ def device_of(label: str) -> InstrumentDevice | None:
 
 
 def key_of(task: Task) -> str:
-    """Return a key that equal tasks share."""
+    """Return a key that is the same for equal tasks."""
     content = (task.kernel, task.target, task.traffic, task.in_place, task.program)
     return sha256(repr(content).encode()).hexdigest()
 
 
 @dataclass(frozen=True)
 class WorkerPlace:
-    """Where a worker finds its scheduler, and where it listens itself."""
+    """The address of a worker's scheduler, and the address on which the worker listens."""
 
     scheduler: str
     certificates: Certificates = OPEN
@@ -75,7 +75,7 @@ class WorkerPlace:
 
 
 class _Worker(Worker):
-    """A worker without an HTTP server, which would show its state to anyone."""
+    """A worker without an HTTP server, which would publish its state."""
 
     def start_http_server(self, *args: object, **options: object) -> None: ...
 
@@ -83,9 +83,9 @@ class _Worker(Worker):
 def serve(
     place: WorkerPlace, instrument: Instrument, slots: int = 1, seconds: float = 30.0
 ) -> None:
-    """Try plans until the process ends, `slots` at once and each for at most `seconds`.
+    """Try plans until the process ends: `slots` at once, each for at most `seconds`.
 
-    Waits without a limit while no scheduler answers at its address. Raises CloptError if the
+    Waits indefinitely while no scheduler answers at its address. Raises CloptError if the
     instrument's device is absent or disappears.
     """
     place.certificates.check(place.scheduler)
@@ -149,7 +149,7 @@ class _WorkerBench(WorkerPlugin):
         self._change = Lock()
 
     def task(self, key: str, task: Task | None) -> Task | None:
-        """Return the task of this key; keep `task` for it if it comes along."""
+        """Return the task with this key; store `task` under it if given."""
         with self._change:
             task = task or self._tasks.get(key)
             if task is not None:
@@ -176,7 +176,7 @@ def try_plan(
     most_runs: int,
     rival: Rival | None,
 ) -> None:
-    """Try a plan on the worker that runs this; `task` may be None if the worker has it already.
+    """Try a plan on the worker that runs this call; `task` may be None if the worker has it.
 
     The answer goes to a topic of the scheduler's events, with a ticket; `to` holds both.
     """

@@ -1,7 +1,7 @@
-"""The convolutions of a network in their possible forms: direct, or by Winograd's transforms.
+"""The convolutions of a network in their possible forms: direct, or with Winograd transforms.
 
-A convolution is timed without its bias and without operations that would be fused behind it. Its
-time has no copies into and out of the form's best layouts, but the transforms of activations.
+A convolution is timed without its bias and without operations that would be fused into it. Its time
+includes the transforms of activations, but no copies into or out of the form's best layouts.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ from .trial import Task
 
 @dataclass(frozen=True)
 class InForm:
-    """A convolution of a network in one of its forms: a `TunedChoice`."""
+    """A convolution in one of its forms: a `TunedChoice`."""
 
     kind: ClassVar[Kind] = "form"
     network: TunedFormChoice
@@ -68,7 +68,7 @@ class TunedFormChoice:
     target: cl.Target
 
     def kernels(self) -> list[list[InForm]]:
-        """Return each distinct convolution in all its forms, those with most products first."""
+        """Return each distinct convolution in all its forms; those with most products first."""
         found: dict[str, list[InForm]] = {}
         shares: dict[str, int] = {}
         for each in (each for network in self.networks for each in network):
@@ -79,7 +79,7 @@ class TunedFormChoice:
 
     @cached_property
     def traffic(self) -> int:
-        """Bytes that an inference reads and writes."""
+        """Bytes that one inference reads and writes."""
         groups = (
             group
             for function in self.functions

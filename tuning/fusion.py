@@ -1,6 +1,6 @@
-"""The kernels of a model in both choices of fusion: the cost model's, and the reverse.
+"""The kernels of a model with both choices of fusion: the cost model's, and the opposite.
 
-`tir-join-strips` joins two kernels or leaves them apart; the times of all three decide.
+`tir-join-strips` joins two kernels or leaves them apart, depending on the times of all three.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _NEAR = 2.0
 def tasks_in_fusions(module: ModuleOp, weights: Weights, tuning: Tuning) -> list[Task]:
     """Return the tasks of a module before `tir-join-strips`, with the joins of tuning databases.
 
-    Tasks of kernels that only other joins make follow; they have `other_launches` in place of
+    They are followed by the kernels that only other joins make, with `other_launches` instead of
     `launches`.
     """
     found = _tasks(module, weights, TIRJoinStripsPass(**vars(tuning)))

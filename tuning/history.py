@@ -1,4 +1,4 @@
-"""How a search went, from the records of a database: each trial, and the best plan after it."""
+"""The history of a search from a database's records: each trial, and the best plan after it."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ from .summaries import Summary
 
 @dataclass(frozen=True)
 class HistoryStep:
-    """A trial."""
+    """One trial."""
 
     place: int
     """Its number among the trials of all kernels, from 1."""
     record: Record
     best: Record | None
-    """The best plan after it: the default, unless another one is faster by more than the noise."""
+    """The best plan so far: the default, unless another is faster by more than the noise."""
 
 
 @dataclass(frozen=True)
@@ -38,24 +38,24 @@ class KernelHistory:
 
     @property
     def last(self) -> Record:
-        """The newest record, for the fields that all share."""
+        """The newest record, for the fields that all records share."""
         return self.steps[-1].record
 
     @property
     def untuned(self) -> float | None:
-        """Microseconds of a launch with the default; None where it has no time."""
+        """Microseconds of a launch with the default plan, or None without a time."""
         default = self.summary.default
         return None if default is None else default.microseconds
 
     @property
     def tuned(self) -> float | None:
-        """Microseconds of a launch with the best plan; None where no plan has a time."""
+        """Microseconds of a launch with the best plan, or None if no plan has a time."""
         best = self.summary.best
         return None if best is None else best.microseconds
 
     @property
     def cost(self) -> float:
-        """Microseconds of an inference with the default, or with the best where that has none."""
+        """Microseconds per inference with the default plan, or with the best if it has no time."""
         return self.last.launches * (self.untuned or self.tuned or 0.0)
 
     @property
@@ -67,7 +67,8 @@ class KernelHistory:
     def course(self) -> Sequence[float]:
         """Microseconds per inference after each step.
 
-        Before the default has a time, they are the default's; without one, the first plan's.
+        Before the default has a time, the course shows the default's later time, or the first
+        plan's if the default never gets one.
         """
         timed = [step.record for step in self.steps if step.record.microseconds is not None]
         first = next((record for record in timed if record.default), next(iter(timed), None))
@@ -89,10 +90,10 @@ class KernelHistory:
 
 @dataclass(frozen=True)
 class History:
-    """The trials on one device, by one driver, for one target; not empty."""
+    """The trials on one device with one driver and target; not empty."""
 
     kernels: Sequence[KernelHistory]
-    """Kernels whose plans were tried, the most expensive ones of an inference first."""
+    """Kernels whose plans were tried, the most expensive per inference first."""
     layouts: Sequence[KernelHistory]
     """Kernels whose layouts were tried, in the same order."""
     forms: Sequence[KernelHistory]
@@ -100,7 +101,7 @@ class History:
 
     @cached_property
     def steps(self) -> Sequence[HistoryStep]:
-        """All trials in their order."""
+        """All trials in order."""
         every = (
             step for kernel in (*self.kernels, *self.layouts, *self.forms) for step in kernel.steps
         )
@@ -108,7 +109,7 @@ class History:
 
     @property
     def any(self) -> Record:
-        """A record, for target, device and driver."""
+        """A record, for its target, device and driver."""
         return self.steps[0].record
 
     @property
@@ -123,7 +124,7 @@ class History:
 
     @property
     def seconds(self) -> float:
-        """The sum of the trials' times, though some ran at once."""
+        """The sum of the trials' durations, even if some ran at once."""
         return sum(step.record.seconds for step in self.steps)
 
     @property
@@ -138,7 +139,7 @@ class History:
 
     @property
     def networks(self) -> Mapping[str, KernelHistory]:
-        """The whole network in forms and in layouts, if it was measured."""
+        """The whole network in tuned forms and layouts, if it was measured."""
         return {
             kind: each
             for kind, histories in (("forms", self.forms), ("layouts", self.layouts))
@@ -164,10 +165,10 @@ class History:
 
 
 def histories(records: Iterable[Record]) -> list[History]:
-    """Return the searches of a database, those with most trials first.
+    """Return the searches in a database, those with most trials first.
 
-    The trials are in the order of the records. Plans of changed rules do not count, and fusions are
-    no trials.
+    The trials are in the order of the records. Plans of changed rules are ignored, and fusions are
+    not trials.
     """
     trials = (record for record in records if is_current(record) and not record.fusion)
     groups: dict[object, list[Record]] = {}

@@ -1,4 +1,4 @@
-"""The interface by which a worker measures plans."""
+"""The interface with which a worker measures plans."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from .turns import Turns
 
 @dataclass(frozen=True)
 class InstrumentDevice:
-    """The device that a result is from."""
+    """The device on which a result was measured."""
 
     name: str
     """The device's name and platform."""
@@ -19,15 +19,15 @@ class InstrumentDevice:
 
 
 class Instrument(Protocol):
-    """Tries plans on a device. It is picklable: each worker, on any machine, gets a copy."""
+    """Tries plans on a device; each worker, on any machine, gets a pickled copy."""
 
     def device(self) -> InstrumentDevice:
-        """Return the device; called first, in a new process. Raises CloptError if it is absent."""
+        """Return the device; called first in a new process. Raises CloptError if it is absent."""
         ...
 
     def measure(self, trial: Trial, turns: Turns) -> Result:
-        """Try a plan; called within `turns.beside_others()`, times it within `turns.alone(...)`.
+        """Try a plan, called within `turns.beside_others()`; time it within `turns.alone(...)`.
 
-        The process may crash or hang in this call. An exception is a fault of the plan.
+        The process may crash or hang in this call. An exception counts as a fault of the plan.
         """
         ...

@@ -1,4 +1,4 @@
-"""A search's journal of results, kept in a tuning database."""
+"""A search's journal of results, stored in a tuning database."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class DatabaseJournal:
 
     @property
     def tuning(self) -> Tuning:
-        """The tuning options of a pipeline that uses the database on this device."""
+        """The tuning options of a pipeline that uses this database for this device."""
         names = (str(self.path),) if self.path.exists() else ()
         return Tuning(names, (), self.device.name, self.device.driver)
 

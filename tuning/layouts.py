@@ -1,6 +1,6 @@
 """The kernels of a network in their possible layouts.
 
-Copies into and out of the layouts do not count: the layout problem prices them apart
+Copies into and out of the layouts are excluded, because the layout problem prices them separately
 (`passes/nn/layout/problem.py`).
 """
 
@@ -53,7 +53,7 @@ class InLayouts:
 
 @dataclass(frozen=True)
 class Networks:
-    """The networks of a model, before their layouts are chosen."""
+    """The networks of a model before their layouts are chosen."""
 
     problems: Sequence[LayoutProblem]
     """Empty if accelerators take part in the choice of layouts."""
@@ -61,9 +61,9 @@ class Networks:
     target: cl.Target
 
     def kernels(self) -> list[list[InLayouts]]:
-        """Return the distinct kernels that have several layouts, the costliest per inference first.
+        """Return the distinct kernels that have several layouts, the most expensive first.
 
-        Each comes in all promising layouts and in those that the cost model chooses.
+        Each is listed in all promising layouts and in the cost model's choice.
         """
         found: dict[str, list[InLayouts]] = {}
         shares: dict[str, float] = {}
@@ -83,11 +83,11 @@ class Networks:
 
     @property
     def traffic(self) -> int:
-        """Bytes that an inference reads and writes."""
+        """Bytes that one inference reads and writes."""
         return traffic(work for each in self.problems for work in each.works.values())
 
 
 def traffic(works: Iterable[Work]) -> int:
-    """Return the bytes that kernels between plain values read and write."""
+    """Return the bytes that kernels read and write if all values are plain."""
     values = (value for work in works for value in (*work.inputs, work.result))
     return sum(bytes_of(nn.tensor_type(value), None) for value in values)

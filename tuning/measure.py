@@ -1,4 +1,4 @@
-"""Tries plans on a device: builds a plan's program, checks its results, and times it."""
+"""Trials on a device: build the program of a plan, check its results, and time it."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from .trial import Fault, Result, Task, Trial
 from .turns import CPU, Turns
 
 _TOLERANCES = {"float16": 1e-2, "float32": 1e-4, "float64": 1e-9}
-"""Allowed error by the type of a result, relative to its largest value: plans add in another
-order. Integers are exact."""
+"""Allowed error by the type of a result, relative to its largest value, because plans add in
+different orders. Integers must be exact."""
 
 _MOST_NOISE = 1_000_003
 """Random numbers of an operand; larger operands repeat them. A prime, so that all rows and blocks
@@ -38,12 +38,12 @@ _MOST_PREPARED = 1 << 30
 """Maximum bytes of operands and results that are kept for the next trials."""
 
 TEXTURES = re.compile(r", #tir\.scope<texture, \[[^]]*\]>")
-"""The part of a type's text that makes it the type of an image."""
+"""The part of a memref type's text that makes it an image."""
 
 
 @dataclass
 class _Prepared:
-    """A task on the device: operands and the expected results."""
+    """A task on the device: its operands and expected results."""
 
     programs: Programs
     operands: list[Array]
@@ -56,7 +56,7 @@ class _Prepared:
 
 @dataclass(frozen=True)
 class _Rival:
-    """A launch that is kept for the next trial."""
+    """A launch that is kept for the next trials."""
 
     key: str
     """The kernel and the plan."""
@@ -64,7 +64,7 @@ class _Rival:
 
 
 class FaultyPlanError(Exception):
-    """A plan that has no time."""
+    """A plan without a time."""
 
     def __init__(self, fault: Fault, reason: str) -> None:
         super().__init__(reason)
@@ -72,7 +72,7 @@ class FaultyPlanError(Exception):
 
 
 class MeasuringInstrument(ABC):
-    """Tries plans on a device; subclasses bring programs there."""
+    """Tries plans on a device; subclasses transfer programs to it."""
 
     compares = True
     """Whether a plan must give the results of the plainest one."""
@@ -85,7 +85,7 @@ class MeasuringInstrument(ABC):
 
     @abstractmethod
     def device(self) -> InstrumentDevice:
-        """Return the device. Raises CloptError if there is none."""
+        """Return the device; raise CloptError if there is none."""
 
     @abstractmethod
     def built(self, program: TrialProgram, task: Task) -> BuiltProgram:
@@ -93,10 +93,10 @@ class MeasuringInstrument(ABC):
 
     @abstractmethod
     def resource(self, task: Task) -> str:
-        """Return the resource that a plan needs alone while it is timed: see `Turns.alone`."""
+        """Return the resource that a plan needs exclusively while timed: see `Turns.alone`."""
 
     def measure(self, trial: Trial, turns: Turns) -> Result:
-        """Build, compare with the plainest plan on the same operands, and time."""
+        """Build a plan, compare it with the plainest plan on the same operands, and time it."""
         start, device = time.monotonic(), self.device()
         kept, self._kept = self._kept, None  # a trial that fails may have lost it
         result = Result(trial.task.kernel, trial.plan, device.name, device.driver, 0.0)
@@ -111,7 +111,7 @@ class MeasuringInstrument(ABC):
         return replace(result, seconds=time.monotonic() - start)
 
     def _checked(self, trial: Trial) -> TimedLaunch:
-        """Return the launch of a trial once its results are right."""
+        """Return the launch of a trial after checking its results."""
         try:
             prepared = self._prepare(trial.task)
         except CloptError as error:
@@ -132,7 +132,7 @@ class MeasuringInstrument(ABC):
         return TimedLaunch(model, prepared.operands, program.timed)
 
     def _rival(self, trial: Trial, kept: _Rival | None) -> _Rival | None:
-        """Return the launch with which a trial takes turns; None if it is timed without one."""
+        """Return the launch with which a trial alternates, or None if it is timed alone."""
         if not self.takes_turns or trial.rival is None or trial.rival.plan is None:
             return None
         key = f"{trial.task.kernel} {tir.PlanAttr(trial.rival.plan)}"
@@ -161,7 +161,7 @@ class MeasuringInstrument(ABC):
 
 
 class OpenCLInstrument(MeasuringInstrument):
-    """Tries plans in this process, on the OpenCL device of this machine that `words` name."""
+    """Tries plans in this process, on the OpenCL device that `words` selects."""
 
     def __init__(self, words: str) -> None:
         super().__init__()
@@ -224,7 +224,7 @@ class _BuiltHere:
 
 
 def _operands(model: BuiltProgram) -> list[Array]:
-    """Return noise for each operand. Kernels clamp indices that they read: all are valid."""
+    """Return noise for each operand; kernels clamp the indices that they read, so all are valid."""
     rng = np.random.default_rng(0)
     found: list[Array] = []
     for port in model.inputs:
@@ -241,12 +241,12 @@ def _operands(model: BuiltProgram) -> list[Array]:
 
 
 def check(found: Array, expected: Array) -> None:
-    """Raise FaultyPlanError for a result that is not the expected one."""
+    """Raise FaultyPlanError if a result differs from the expected one."""
     tolerance = _TOLERANCES.get(expected.dtype.name, 0.0)
     if np.array_equal(found, expected, equal_nan=expected.dtype.kind == "f"):
         return
     with np.errstate(invalid="ignore"):
-        # Floats next to each other have an exact difference; that of integers may wrap.
+        # Adjacent floats have an exact difference; differences of integers may wrap.
         type_ = np.float64 if expected.dtype.kind != "f" else expected.dtype
         apart = np.abs(found.astype(type_, copy=False) - expected.astype(type_, copy=False))
         most = np.abs(expected[np.isfinite(expected)]).max(initial=0.0)

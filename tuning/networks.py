@@ -1,4 +1,4 @@
-"""Models lowered for the tuner: up to the choice of forms, of layouts or of plans."""
+"""Models lowered for the tuner, up to the choice of forms, layouts or plans."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from .trial import Task
 
 @dataclass(frozen=True)
 class TunedModel:
-    """A model's file and the arguments with which `clopt.compile` compiles it."""
+    """A model's file, with the arguments for `clopt.compile`."""
 
     path: Path
     device: str | None = None
-    """The device that runs it and for which it is tuned."""
+    """The device that runs the model and for which it is tuned."""
     target: str | None = None
     dims: Mapping[str, int] | None = None
     precision: str = "f32"
@@ -44,7 +44,7 @@ class TunedModel:
     def tasks(self, tuning: Tuning | None = None) -> list[Task]:
         """Return its distinct kernels, in the layouts of databases, and those of other fusions.
 
-        Raises CloptError for a model that cannot be compiled.
+        Raises CloptError if the model cannot be compiled.
         """
         module, ctx = self._lowered(TIRJoinStripsPass, tuning)
         return tasks_in_fusions(module, ctx.weights, tuning or Tuning())
@@ -57,7 +57,7 @@ class TunedModel:
     def forms(self) -> TunedFormChoice:
         """Return its networks before the choice of forms; none if an accelerator takes part in it.
 
-        Raises CloptError for a model that cannot be compiled so far.
+        Raises CloptError if the model cannot be compiled up to this point.
         """
         module, ctx = self._lowered(NNChoosePass)
         target = cl.target_of(module)
@@ -68,8 +68,8 @@ class TunedModel:
     def networks(self, tuning: Tuning | None = None) -> Networks:
         """Return its networks in the forms of tuning databases, before the choice of layouts.
 
-        There are none if an accelerator takes part in that choice. Raises CloptError for a model
-        that cannot be compiled so far.
+        There are none if an accelerator takes part in that choice. Raises CloptError if the model
+        cannot be compiled up to this point.
         """
         module, ctx = self._lowered(NNChoosePass)
         target = cl.target_of(module)
@@ -82,7 +82,7 @@ class TunedModel:
         return Networks(problems, ctx.weights, target)
 
     def compiled(self, tuning: str | Path) -> CompiledModel:
-        """Compile the model with the plans of a database, or of none with `off`."""
+        """Compile the model with the plans of a database, or without one with `off`."""
         return compile_model(
             self.path,
             self.target,

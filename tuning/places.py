@@ -1,4 +1,4 @@
-"""Where `compile` looks for tuning databases, and where the tuner keeps them."""
+"""The paths where `compile` looks for tuning databases, and where the tuner stores them."""
 
 from __future__ import annotations
 
@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from ..passes.pipelines import Tuning
 
 OFF = "off"
-"""Names no database."""
+"""The name that stands for no database."""
 
 CHOICE = "CLOPT_TUNING"
-"""The environment variable; with `off`, only databases that are named count."""
+"""The environment variable; with `off`, clopt reads only databases that are named."""
 
 SUFFIX = ".tuning.jsonl"
 """The suffix of the database beside a model."""
@@ -38,7 +38,7 @@ class OpenCLDevice(Protocol):
 
 
 def device_name(device: OpenCLDevice) -> str:
-    """Return the name of a device in records; it has the platform, which also decides speed."""
+    """Return the name of a device in records, including the platform, which affects speed."""
     return f"{device.name} ({device.platform})"
 
 
@@ -53,7 +53,7 @@ def database_in_cache() -> Path | None:
 
 
 def databases_for(model: object, named: str | PathLike[str] | None) -> list[Path]:
-    """Return the paths of the databases for a model: the one that is named, or where to look."""
+    """Return the paths of a model's databases: the named one, or the default places."""
     if named is not None:
         return [] if named == OFF else [Path(named)]
     choice = os.environ.get(CHOICE, "auto")
@@ -68,7 +68,7 @@ def databases_for(model: object, named: str | PathLike[str] | None) -> list[Path
 def tuning_for(
     model: object, named: str | PathLike[str] | None, device: OpenCLDevice | None
 ) -> Tuning:
-    """Return the databases for a model on a device: those of `databases_for`, and clopt's own."""
+    """Return the databases for a model on a device: `databases_for`, and clopt's own."""
     from ..passes.pipelines import Tuning
     from ..passes.tir.tuning_database import SHIPPED
 
@@ -84,7 +84,7 @@ def tuning_for(
 
 
 def _private_in_cache() -> list[Path]:
-    """Return the database in the user's cache, unless other users could have written it."""
+    """Return the database in the user's cache, unless other users may have written it."""
     cached = database_in_cache()
     if cached is None or not cached.exists():
         return []

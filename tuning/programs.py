@@ -1,9 +1,9 @@
 """The program of a trial: a kernel with a plan, launched on memory in the state of its model.
 
-Before the timed launch, as much other memory as the rest of the model moves streams through the
-caches; then the operands are written again, as their producers would. Constants and inputs of the
-model are as cold as this leaves them. Values are stored as in the model: images in images, the rest
-in an arena.
+Before the timed launch, as many bytes as the rest of the model moves stream through the caches.
+Then the operands are written again, as their producers would write them. Constants and inputs of
+the model are as cold as this leaves them. Values are stored as in the model: images in images, the
+rest in an arena.
 """
 
 from __future__ import annotations
@@ -53,13 +53,13 @@ class TrialProgram:
 
     module: ModuleOp
     context: CloptContext
-    """Its weights, arranged as the plan asks for."""
+    """Its weights, in the arrangement that the plan requires."""
     timed: range
     """The commands of the task's launch."""
 
 
 class Programs:
-    """The programs for plans of one task."""
+    """The programs of one task for any plan."""
 
     def __init__(self, task: Task) -> None:
         self.task = task
@@ -78,17 +78,17 @@ class Programs:
     def of(self, plan: tir.Plan) -> TrialProgram:
         """Return the program with a plan.
 
-        Raises CloptError or VerifyException for a plan that is illegal for the kernel.
+        Raises CloptError or VerifyException if the plan is illegal for the kernel.
         """
         module = self._module.clone()
         _kernel(module).plan = tir.PlanAttr(plan)
         return self._scheduled(module)
 
     def plainest(self) -> TrialProgram:
-        """Return the program with the rule that applies to all kernels.
+        """Return the program scheduled by the rule that applies to all kernels.
 
-        That rule recomputes stages wherever they are read. So stages that are read by a sum, but
-        are not sums themselves, become kernels of their own.
+        That rule recomputes stages wherever they are read. So stages that a sum reads, but that are
+        not sums themselves, become separate kernels.
         """
         module = self._module.clone()
         schedule = Schedule(_kernel(module))
@@ -117,7 +117,7 @@ class Programs:
 
 
 def _last_plan(kernel: tir.FuncOp, target: cl.Target) -> tir.PlanAttr:
-    """Return the default plan of the last rule that applies, which takes every kernel."""
+    """Return the default plan of the last rule that applies, which is the rule for all kernels."""
     naive = NaiveKernel(kernel)
     for rule in reversed(rules()):
         space = rule.space(naive, target)
@@ -141,7 +141,7 @@ def _program(module: ModuleOp) -> cl.ProgramOp:
 
 
 def _buffers(module: ModuleOp) -> list[MemRefType[Attribute]]:
-    """Return the storage of the values that the launch reads and writes, operands first."""
+    """Return the storage types of the values that the launch reads and writes, operands first."""
     return [cast("MemRefType[Attribute]", arg.type) for arg in _program(module).body.block.args]
 
 
@@ -154,14 +154,14 @@ def _copy_name(type_: MemRefType[Attribute]) -> str:
 
 
 def _streamed(task: Task) -> MemRefType[Attribute]:
-    """Return the type of the two buffers that stream through the caches, one in and one out."""
+    """Return the type of the two buffers, in and out, that stream through the caches."""
     count = min(task.traffic, MOST_STREAMED) // (2 * _ELEMENT_BYTES)
-    # Whole vectors, so that any plan of the copy is a fast one.
+    # Whole vectors, so that every plan of the copy is fast.
     return MemRefType(f32, [max(1024, count // 1024 * 1024)])
 
 
 def _scheduled_copies(task: Task, operands: Sequence[MemRefType[Attribute]]) -> ModuleOp:
-    """Return the kernels that stream or write operands, with the plans that the target prefers."""
+    """Return the kernels that stream or write operands, with the target's default plans."""
     flat = [_flat(each) for each in (*operands, _streamed(task)) if not tir.is_texture(each)]
     types = {_copy_name(each): each for each in flat}
     kernels = "\n".join(_copy_text(name, each) for name, each in types.items())
@@ -186,9 +186,9 @@ tir.func @{name}(%from: {type_}, %to: {type_}) attributes {{outputs = array<i64:
 
 
 def _surround(module: ModuleOp, around: ModuleOp, task: Task) -> tuple[int, int]:
-    """Put a scheduled kernel's commands between those that prepare memory and read the results.
+    """Insert a scheduled kernel's commands between those that prepare memory and read results.
 
-    Returns the commands before, and those of the kernel.
+    Return the number of commands before the kernel's, and of the kernel's commands.
     """
     inner = _program(module)
     for func in list(around.ops):
@@ -226,7 +226,7 @@ def _surround(module: ModuleOp, around: ModuleOp, task: Task) -> tuple[int, int]
 
 
 def _copy(source: SSAValue, target: SSAValue) -> list[Operation]:
-    """Return the commands that write a value: a kernel like its producer, or a copy for images."""
+    """Return the commands that write a value: a kernel like its producer, or an image copy."""
     type_ = cast("MemRefType[Attribute]", target.type)
     if tir.is_texture(type_):
         return [cl.EnqueueCopyOp(source, target)]

@@ -1,4 +1,4 @@
-"""Tuning databases as a tuner writes them: new records, appending, merging, pruning."""
+"""Writing of tuning databases: new records, appending, merging, pruning."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from .times import Times
 from .trial import Result, Task
 
 _BEGIN = f'{{"format": {FORMAT}'.encode()
-"""The beginning of each line that `append` writes."""
+"""The start of each line that `append` writes."""
 
 
 WHOLE_NETWORK = "the whole network"
@@ -40,7 +40,7 @@ WHOLE_NETWORK = "the whole network"
 def record_of(
     task: Task, result: Result, *, is_default: bool = False, when: datetime | None = None
 ) -> Record:
-    """Return the record of a trial that ended `when`, or now; `is_default` is clopt's choice."""
+    """Return the record of a trial that ended `when`, or now; `is_default` marks clopt's choice."""
     time = datetime.now(UTC) if when is None else when.astimezone(UTC)
     return Record(
         kernel=result.kernel,
@@ -64,7 +64,7 @@ def record_of(
 
 
 def record_of_choice(measured: Measured, target: cl.Target) -> Record:
-    """Return the record of a kernel in layouts or in a form, dated now."""
+    """Return the record of a kernel with certain layouts or a form, dated now."""
     fault, any_, choice = measured.fault, measured.results[0], measured.choice
     kernel, tried = choice.key
     return Record(
@@ -97,7 +97,7 @@ def record_of_network(
     *,
     is_default: bool,
 ) -> Record:
-    """Return the record of a whole network in layouts or in forms, dated now."""
+    """Return the record of a whole network with certain layouts or forms, dated now."""
     network, tried = key
     return Record(
         kernel=network,
@@ -138,11 +138,10 @@ def record_of_fusion(pair: Pair, fusion: str, times: Times, device: InstrumentDe
 
 
 def append(path: Path, records: Iterable[Record]) -> None:
-    """Append records to a database, which is created if it is missing; all of them or none.
+    """Append records to a database, which is created if missing: all of them or none.
 
-    Processes that append at once wait for each other. A line torn by an interrupted process is
-    removed. Raises CloptError for a record that no reader accepts, and if the file cannot be
-    written.
+    Concurrent processes wait for each other. A line torn by an interrupted process is removed.
+    Raises CloptError for a record that `read` would refuse, and if the file cannot be written.
     """
     lines = "".join(f"{_checked(record)}\n" for record in records).encode()
     with _writing(path), lock_beside(path):
@@ -163,15 +162,15 @@ def replace(path: Path, records: Iterable[Record]) -> None:
 
 
 def read(paths: Iterable[Path]) -> TuningDatabase:
-    """Return the records of all files. Raises CloptError for a mistake in one."""
+    """Return the records of all files; raise CloptError for a mistake in one."""
     return TuningDatabase.joined([TuningDatabase.read(path) for path in paths])
 
 
 def merge(*several: Iterable[Record]) -> list[Record]:
-    """Return all records in their order, each once, in the first of its places.
+    """Return all records in order, without duplicates, each at its first place.
 
-    Those of later arguments are newer. A record of several databases keeps its first place, so that
-    what any of them found after it stays newer.
+    Records of later arguments are newer. A record that several databases share keeps its first
+    place, so that later results of each database stay newer than it.
     """
     distinct: dict[str, Record] = {}
     for record in chain.from_iterable(several):
@@ -180,12 +179,12 @@ def merge(*several: Iterable[Record]) -> list[Record]:
 
 
 def prune(records: Iterable[Record], best: int | None = None) -> list[Record]:
-    """Return the records that can still decide something, in their order.
+    """Return the records that can still affect a choice, in order.
 
-    Records with a newer one of the same plan, device, driver and facts go, and those of rules that
-    have changed. With `best`, for each kernel on a device only the default and that many of the
-    fastest plans stay, and no faults. All layouts stay: costs of slow ones are needed, too. So do
-    fusions and forms.
+    This drops records with a newer one of the same plan, device, driver and facts, and records of
+    rules that have changed. With `best`, it keeps only the default and that many of the fastest
+    plans per kernel and device, and no faults. All layouts stay, because costs of slow ones are
+    needed, too. So do fusions and forms.
     """
     every = merge(records)
     kept: set[str] = set()
@@ -210,7 +209,7 @@ def by_device(records: Iterable[Record]) -> list[list[Record]]:
 
 
 def subject_of(record: Record) -> tuple[str, ...]:
-    """Return what a record is about: a kernel on a device, by a driver, with some facts."""
+    """Return the subject of a record: a kernel on a device, with a driver and facts."""
     facts = str(record.facts)
     return record.target, record.kernel, record.device, record.driver, facts
 
@@ -220,16 +219,16 @@ def _moment(time: datetime) -> str:
 
 
 def _checked(record: Record) -> str:
-    """Return the line of a record. Raises CloptError unless `read` accepts it."""
+    """Return the line of a record; raise CloptError unless `read` accepts it."""
     line = record.line
     read_record(line, f"kernel {record.kernel}")
     return line
 
 
 def _end_last_line(file: int, path: Path) -> None:
-    """Remove the text after the last line's end, or end that line if it is a record.
+    """Remove the text after the last line break, or end that line if it is a record.
 
-    Raises CloptError, and changes nothing, for text that is not the beginning of a record.
+    Raises CloptError, without changes, for text that is not the beginning of a record.
     """
     size = os.fstat(file).st_size
     end, tail = size, b""
@@ -254,7 +253,7 @@ def _end_last_line(file: int, path: Path) -> None:
 
 
 def _append(file: int, data: bytes) -> None:
-    """Append data with one write, as far as the system lets it; nothing where it fails."""
+    """Append data with one write as far as the system allows, or nothing if it fails."""
     size = os.fstat(file).st_size
     try:
         written = 0

@@ -1,9 +1,9 @@
-"""The search for the best plan of one kernel: an evolution, in generations.
+"""The search for the best plan of one kernel: an evolutionary search, in generations.
 
-The default comes first, alone: its time shows how much the kernel matters. The defaults of the
-other rules follow. Later generations mutate the best plans so far, cross two of them, or sample the
-rules that are not far behind; the cost model chooses among many candidates. The same seed and times
-give the same search.
+The default comes first, alone, because its time shows how much the kernel matters. The defaults of
+the other rules follow. Later generations mutate the best plans, cross two of them, or sample rules
+that are not far behind; the cost model selects among many candidates. The same seed and times give
+the same search.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ _GAIN = 0.99
 
 @dataclass
 class Search:
-    """The search for one task; it proposes plans and learns from their results."""
+    """The search for one task, which proposes plans and learns from their results."""
 
     task: Task
     space: PlanSpace
@@ -61,18 +61,18 @@ class Search:
 
     @property
     def default(self) -> Result | None:
-        """The result of the default plan; None before it was tried."""
+        """The result of the default plan; None until it was tried."""
         return self.results.get(self.space.default.key)
 
     @property
     def best(self) -> Result | None:
-        """The fastest plan; None before one had a time."""
+        """The fastest plan; None until one has a time."""
         timed = [each for each in self.results.values() if each.microseconds is not None]
         return min(timed, key=lambda each: each.microseconds or 0.0, default=None)
 
     @property
     def work(self) -> float:
-        """The estimated work of a launch, in bytes of memory traffic that take as long."""
+        """The estimated work of a launch, in equivalent bytes of memory traffic."""
         points, sums, size = (exp(self.kernel[name]) for name in ("points", "sums", "bytes"))
         return points * sums / _PRODUCTS + size
 
@@ -93,7 +93,7 @@ class Search:
         return chosen
 
     def learn(self, found: Iterable[Result]) -> None:
-        """Take the results of a generation, or of plans that were tried before."""
+        """Add the results of a generation, or of plans that were tried before."""
         for result in found:
             self.results[str(tir.PlanAttr(result.plan))] = result
         best = self.best
@@ -119,7 +119,7 @@ class Search:
         return [each for each in candidates if each.key not in self.results]
 
     def _chosen(self, count: int) -> list[PlanCandidate]:
-        """Return untried plans, most of them those that are expected to be the fastest."""
+        """Return untried plans, mostly those with the lowest expected times."""
         if count <= 0:
             return []
         bred: dict[str, PlanCandidate] = {}
@@ -160,7 +160,7 @@ class Search:
         return [*near[:_PARENTS], *(p for p in of_rules.values() if p not in near[:_PARENTS])]
 
     def _ranks(self, plans: Sequence[PlanCandidate]) -> Sequence[float]:
-        """Rank plans by what the cost model learned, or by their estimates before that."""
+        """Rank plans by the cost model, or by their estimates until it has learned enough."""
         learned = self.model.predict([self._features(each) for each in plans])
         if learned is not None:
             return [float(each) for each in learned]

@@ -1,4 +1,4 @@
-"""Tune the kernels of a model within a budget, those with the largest expected gain first."""
+"""The tuning of a model's kernels within a budget, largest expected gain first."""
 
 from __future__ import annotations
 
@@ -48,23 +48,25 @@ class Journal(Protocol):
 
 @dataclass(frozen=True)
 class Budget:
-    """When a session ends; None is no limit. A search also ends by itself.
+    """The limits of a session; None is no limit.
 
-    No trial begins after `seconds`, and those that have begun get `deadline.GRACE` seconds more.
+    A search also ends by itself.
+
+    No trial begins after `seconds`, and running trials get `deadline.GRACE` more seconds.
     """
 
     seconds: float | None = None
     trials: int | None = None
 
     def share(self, part: float) -> Budget:
-        """Return a part of the budget, at least one trial."""
+        """Return a part of the budget: at least one trial."""
         return Budget(
             None if self.seconds is None else part * self.seconds,
             None if self.trials is None else max(1, int(part * self.trials)),
         )
 
     def less(self, seconds: float, trials: int) -> Budget:
-        """Return what is left after `seconds` and `trials`."""
+        """Return the remaining budget after `seconds` and `trials`."""
         return Budget(
             None if self.seconds is None else max(0.0, self.seconds - seconds),
             None if self.trials is None else max(0, self.trials - trials),
@@ -142,8 +144,8 @@ class Session:
     def run(self) -> list[Outcome]:
         """Search until the budget is spent or no gain is expected; return the outcome of each task.
 
-        A task whose default was not tried has none. If something ends the session early,
-        `outcomes` returns what was found.
+        A task whose default was not tried has no outcome. If the session ends early, `outcomes`
+        returns the results so far.
         """
         self._start = time.monotonic()
         self._deadline = Deadline.after(self.budget.seconds)
@@ -157,7 +159,7 @@ class Session:
         return self.outcomes()
 
     def outcomes(self) -> list[Outcome]:
-        """Return the outcome so far of each task."""
+        """Return the outcomes so far."""
         return [
             Outcome(search.task, search.default, search.best or search.default, len(search.results))
             for search in self.searches
@@ -190,7 +192,7 @@ class Session:
         return found
 
     def _pace(self) -> float:
-        """Return the median microseconds for a unit of work; 1 before any kernel was timed."""
+        """Return the median microseconds per unit of work; 1 until a kernel has been timed."""
         timed = [(search, search.best) for search in self.searches]
         paces = [(best.microseconds or 0.0) / each.work for each, best in timed if best]
         return median(paces) if paces else 1.0
@@ -213,10 +215,10 @@ class Session:
         return _BUILDS * trials * taken / max(1, len(found)) / self.machines.slots
 
     def _finalists(self, search: Search, compared: set[str]) -> list[Trial]:
-        """Return plans faster than the default and than all earlier finalists, the best first.
+        """Return plans faster than the default and than all earlier finalists, best first.
 
-        The least of many times is probably too short by chance. So finalists are timed again, in
-        turns with the default.
+        The least of many times is probably too short by chance. So finalists are timed again,
+        alternating with the default.
         """
         default, rival = search.default, _rival(search, in_turns=True)
         timed = [each for each in search.results.values() if each.microseconds is not None]
@@ -227,9 +229,9 @@ class Session:
         ]
 
     def _try(self, generations: Sequence[tuple[Search, Sequence[Trial]]]) -> None:
-        """Let each search learn the results of its trials, in order, once all have arrived.
+        """Let each search learn the results of its trials in order, once all have arrived.
 
-        If time is up, it learns those that have arrived.
+        If time is up, it learns the results that have arrived.
         """
         if self._deadline.is_over:
             return
@@ -253,8 +255,8 @@ class Session:
     def _noted(self, search: Search, trial: Trial) -> tuple[Future[Result], Future[Result]]:
         """Submit a trial; return its result once the journal has it, and the trial itself.
 
-        The thread that gets the result writes it, so that Ctrl-C, which interrupts only the main
-        thread, loses none.
+        The thread that receives the result writes it, so that Ctrl-C, which interrupts only the
+        main thread, loses no result.
         """
         noted: Future[Result] = Future()
 
@@ -284,10 +286,10 @@ class Session:
 
 
 def _rival(search: Search, *, in_turns: bool) -> Rival | None:
-    """Return the rival of the next plans: the fastest plan, and perhaps the default in turns.
+    """Return the rival of the next plans: the best time, and possibly the default in turns.
 
-    On CPUs all plans take turns with the default, since other programs use the CPU as well. On
-    other devices only finalists do.
+    On CPUs all plans alternate with the default, because other programs also use the CPU. On other
+    devices only finalists do.
     """
     best, default = search.best, search.default
     if best is None or best.microseconds is None:

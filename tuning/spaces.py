@@ -1,4 +1,4 @@
-"""The plans that a tuner tries: points of the spaces of all rules that apply to a kernel."""
+"""The plans that a tuner can try: points in the spaces of all rules that apply to a kernel."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _LISTED = 5040
 
 @dataclass(frozen=True)
 class PlanCandidate:
-    """A plan that may be tried."""
+    """A plan that can be tried."""
 
     plan: tir.Plan
 
@@ -50,7 +50,8 @@ class PlanSpace:
             rule.name: (rule, space) for rule, space in fits if isinstance(space, Space)
         }
         default = default_plan(kernel, target).data
-        # The rule for everything computes stages anew wherever they are read: it may take minutes.
+        # The fallback rule recomputes stages wherever they are read, so its kernel may take
+        # minutes.
         self._spaces = {
             name: space
             for name, space in spaces.items()
@@ -81,14 +82,14 @@ class PlanSpace:
         return [self.default, *(each for each in found if each.key != self.default.key)]
 
     def random(self, rng: Random, rules: Collection[str] = ()) -> PlanCandidate:
-        """Return a random plan of one of these rules, or of any rule if none is named."""
+        """Return a random plan of one of these rules, or of any rule if none is given."""
         name = rng.choice([each for each in self._spaces if each in (rules or self._spaces)])
         return self._made(name, self._completed(name, {}, rng))
 
     def mutated(self, plan: tir.Plan, rng: Random) -> PlanCandidate:
         """Return a plan with one parameter changed; later ones keep their values if possible.
 
-        Of a plan with parts, it is as likely to be a parameter of a part.
+        In a plan with parts, the change is equally likely to be in a part.
         """
         if plan.parts and rng.random() < 0.5:
             return self._with_mutated_part(plan, rng)
@@ -109,7 +110,7 @@ class PlanSpace:
         return self._near(first.rule, wanted, rng)
 
     def _with_mutated_part(self, plan: tir.Plan, rng: Random) -> PlanCandidate:
-        """Return a plan one of whose parts is mutated."""
+        """Return a plan with one part mutated."""
         changed = rng.randrange(len(plan.parts))
         kernel = parts_of(self._kernel, plan, self._target)[changed]
         parts = list(plan.parts)
@@ -123,7 +124,7 @@ class PlanSpace:
         rng: Random,
         changed: int | None = None,
     ) -> PlanCandidate:
-        """Return a point with the wanted values if they are in their domains, except `changed`."""
+        """Return a point with the wanted values if their domains have them, except `changed`."""
         _, space = self._spaces[name]
         chosen: dict[str, Value] = {}
         for i, decision in enumerate(space.decisions):
@@ -140,7 +141,7 @@ class PlanSpace:
         return self._made(name, Params(chosen))
 
     def _completed(self, name: str, chosen: dict[str, Value], rng: Random) -> Params:
-        """Return a random point with these first values; if there is none, any point."""
+        """Return a random point with these first values, or any point if there is none."""
         _, space = self._spaces[name]
         found = self._extended(name, chosen, rng)
         return space.nearest(Params({})) if found is None else Params(found)
@@ -148,7 +149,7 @@ class PlanSpace:
     def _extended(
         self, name: str, chosen: dict[str, Value], rng: Random
     ) -> dict[str, Value] | None:
-        """Return a point with these first values; None if a later parameter has no value then."""
+        """Return a point with these first values, or None if a later parameter has no value."""
         _, space = self._spaces[name]
         if len(chosen) == len(space.decisions):
             return chosen

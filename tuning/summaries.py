@@ -1,4 +1,4 @@
-"""What tuning databases say of kernels: their best plans, how two databases differ."""
+"""Summaries of tuning databases: the best plans of kernels, and differences of databases."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ class Summary:
     """The records of a kernel on one device with one driver."""
 
     records: Sequence[Record]
-    """The newest of each plan, in order; not empty."""
+    """The newest record of each plan, in order; not empty."""
 
     @property
     def any(self) -> Record:
@@ -26,12 +26,12 @@ class Summary:
 
     @property
     def faults(self) -> int:
-        """Plans that have no time."""
+        """The number of plans without a time."""
         return sum(record.microseconds is None for record in self.records)
 
     @property
     def default(self) -> Record | None:
-        """The newest record of a plan that clopt chose by itself."""
+        """The newest record of a plan that was clopt's default."""
         return next((record for record in reversed(self.records) if record.default), None)
 
     @property
@@ -48,7 +48,7 @@ class Summary:
 def summaries(records: Iterable[Record]) -> list[Summary]:
     """Return the summaries of a database by target, kernel, device, driver and facts.
 
-    Plans of changed rules do not count. If several compilers timed a kernel, the last one counts.
+    Plans of changed rules are ignored. If several compilers timed a kernel, the last one counts.
     """
     found = _summaries(records)
     return [found[subject] for subject in sorted(found)]
@@ -56,21 +56,21 @@ def summaries(records: Iterable[Record]) -> list[Summary]:
 
 @dataclass(frozen=True)
 class Difference:
-    """The best plans of two databases for a kernel on a device; one may have none."""
+    """The best plans of two databases for a kernel on a device; one may be missing."""
 
     before: Record | None
     after: Record | None
 
     @property
     def any(self) -> Record:
-        """One of both, for the fields that they share."""
+        """One of the two, for the fields that they share."""
         found = self.before or self.after
         assert found
         return found
 
     @property
     def is_one(self) -> bool:
-        """Whether they are the same plan and, within the noise of both, equally fast."""
+        """Whether both are the same plan and, within the noise, equally fast."""
         before, after = self.before, self.after
         if before is None or after is None:
             return False
@@ -79,9 +79,9 @@ class Difference:
 
 
 def differences(before: Iterable[Record], after: Iterable[Record]) -> list[Difference]:
-    """Return where two databases differ in the best plan of a kernel on a device, or its time.
+    """Return the kernels on devices for which two databases differ in the best plan or its time.
 
-    Of several drivers of a device, the one with the last record counts in each.
+    If a device has several drivers, the one with the last record counts in each database.
     """
     old, new = _best_by_kernel(before), _best_by_kernel(after)
     found = (Difference(old.get(key), new.get(key)) for key in sorted({*old, *new}))
@@ -89,7 +89,7 @@ def differences(before: Iterable[Record], after: Iterable[Record]) -> list[Diffe
 
 
 def export(records: Iterable[Record], device: str = "", driver: str = "") -> str:
-    """Return a file of plans with the best plan of each kernel.
+    """Return a file with the best plan of each kernel.
 
     `device` and `driver` are parts of the names to match. Raises CloptError if several devices
     match, or if there is no plan.

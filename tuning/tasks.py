@@ -1,4 +1,4 @@
-"""The distinct kernels of a model, each with all that is needed to try its plans alone."""
+"""The distinct kernels of a model, each with everything that is needed to try its plans."""
 
 from __future__ import annotations
 
@@ -30,8 +30,8 @@ class _Kernel:
 def tasks_of(module: ModuleOp, weights: Weights) -> list[Task]:
     """Return the kernels without a plan, in a module before `tir-choose-plan`.
 
-    Kernels of equal content are one task, whatever their names. Kernels that a plan splits off
-    another one are not tasks: they belong to that plan.
+    Kernels of equal content are one task, whatever their names. Kernels that a plan splits off from
+    another kernel are not tasks, because they belong to that plan.
     """
     target = cl.target_of(module)
     found: dict[str, _Kernel] = {}
@@ -106,7 +106,7 @@ def _alone(
 
 
 def _operands(func: tir.FuncOp, launch: cl.EnqueueKernelOp) -> list[SSAValue]:
-    """Return the values that a launch reads but does not write, each once."""
+    """Return the values that a launch reads but does not write, without duplicates."""
     written = {launch.args[i] for i in func.output_indices}
     return [value for value in dict.fromkeys(launch.args) if value not in written]
 

@@ -1,4 +1,4 @@
-"""Times of launches, their median, and how certain that is."""
+"""Times of launches, their median, and its confidence interval."""
 
 from __future__ import annotations
 

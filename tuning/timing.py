@@ -1,4 +1,4 @@
-"""Time programs of plans on a device until the median is certain enough."""
+"""Timing of programs on a device until the median is certain enough."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ class BuiltProgram(Protocol):
 
 @dataclass(frozen=True)
 class TimedLaunch:
-    """A kernel with a plan, ready to be launched."""
+    """A kernel with a plan, ready to launch."""
 
     program: BuiltProgram
     operands: Sequence[Array]
@@ -59,12 +59,12 @@ class TimedLaunch:
 
 
 def time_alone(launch: TimedLaunch, most_runs: int, best: float | None) -> Times:
-    """Time a launch until its median is certain, or certainly more than the best."""
+    """Time a launch until its median is certain, or certainly worse than the best."""
     return _until_certain(launch.microseconds, most_runs, best)
 
 
 def time_in_turns(launch: TimedLaunch, rival: TimedLaunch, most_runs: int, best: float) -> Times:
-    """Time a launch relative to a rival right before it, until the ratio is certain."""
+    """Time a launch relative to a rival that runs right before it, until the ratio is certain."""
 
     def ratios(runs: int) -> list[float]:
         found: list[float] = []

@@ -1,7 +1,7 @@
-"""What a tuner tries: a plan for a kernel of a model; and the result on a device.
+"""The input and output of a trial: a plan for a kernel of a model, and its result on a device.
 
-A task is picklable and complete, so that any process with the package `clopt` can try its plans,
-on this machine or on another one.
+A task is picklable and complete, so that any process with the package `clopt` can try its plans, on
+this machine or another.
 """
 
 from __future__ import annotations
@@ -19,11 +19,11 @@ class Fault(StrEnum):
     """Why a plan has no time."""
 
     REFUSED = "refused"
-    """Its schedule is illegal, or it exceeds a limit of the target; no device saw it."""
+    """Its schedule is illegal, or exceeds a limit of the target; it never reached a device."""
     BUILD = "build"
-    """The device's compiler refused the kernel."""
+    """The device's compiler rejected the kernel."""
     WRONG = "wrong"
-    """The kernel wrote something else than the naive one."""
+    """The kernel's results differ from the naive kernel's."""
     CRASHED = "crashed"
     """The process that ran it ended, or the device's driver reset."""
     HUNG = "hung"
@@ -38,9 +38,9 @@ class Task:
     """The kernel's content: `plan_file.kernel_key` of the naive kernel."""
     name: str
     nodes: str
-    """The ONNX nodes that it computes, as the comment of its OpenCL C has them."""
+    """The ONNX nodes that it computes, as in the comment above its OpenCL C."""
     launches: int
-    """Launches in one inference; 0 for a kernel that only the other fusion of the model has."""
+    """Launches in one inference; 0 for a kernel that exists only in the model's other fusion."""
     target: cl.Target
     program: str
     """A module as text: the naive kernel and a queue program that launches it once. The program's
@@ -48,26 +48,27 @@ class Task:
     weights: Weights
     """The constants that the launch reads."""
     traffic: int = 0
-    """Bytes that the other launches of an inference read and write: how cold the caches are."""
+    """Bytes that the other launches of an inference read and write; they determine how cold the
+    caches are."""
     given: frozenset[int] = frozenset()
     """The parameters that are inputs of the model: no launch of an inference writes them."""
     in_place: bool = False
-    """Whether the model's plan of memory may let the result lie over an operand."""
+    """Whether the model's memory plan may place the result over an operand."""
     other_launches: int = 0
-    """Launches in one inference in the other fusion, for kernels that only that one has; else 0."""
+    """Launches in one inference of the other fusion, for kernels that exist only there; else 0."""
 
 
 @dataclass(frozen=True)
 class Rival:
-    """The plan with which another one is compared."""
+    """The plan with which a trial is compared."""
 
     best: float
-    """Microseconds; a plan that clearly takes more needs few runs."""
+    """Microseconds; clearly slower plans need few runs."""
     plan: tir.Plan | None = None
-    """A plan with which the tried one takes turns on the same device, so that other load on the
-    machine slows down both."""
+    """A plan that alternates with the trial's on the same device, so that other load on the machine
+    slows down both."""
     microseconds: float = 0.0
-    """The time of that plan; the tried one's time is this, multiplied by the measured ratio."""
+    """The time of that plan; the trial's time is this multiplied by the measured ratio."""
 
 
 @dataclass(frozen=True)
@@ -103,7 +104,7 @@ class Result:
 
 
 class Machines(Protocol):
-    """Where plans are tried: in this process, in one that may crash, or on a fleet of boards."""
+    """Where trials run: in this process, in one that may crash, or on a fleet."""
 
     @property
     def slots(self) -> int:

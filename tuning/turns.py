@@ -1,7 +1,7 @@
-"""Turns of a machine's processes: several build and check at once, one times alone.
+"""Turns of a machine's processes: several build and check at once, but only one times.
 
-A turn is a lock on a file, which the system releases when its process ends, even by a crash.
-Windows has no such locks: try plans there one at a time.
+A turn is a lock on a file, which the system releases when its process ends, even after a crash.
+Windows has no such locks, so try plans there with one process at a time.
 """
 
 from __future__ import annotations
@@ -26,28 +26,30 @@ CPU = "cpu"
 _GATE = "gate"
 
 MOST_WAIT = 600.0
-"""Maximum seconds that a process waits for a turn; a trial takes a few."""
+"""Maximum seconds to wait for a turn; a trial takes a few seconds."""
 _LOOK = 0.01
 """Seconds between attempts to take a lock."""
 
 
 class TurnMissedError(CloptError):
-    """A turn does not come, as when a stopped process keeps it."""
+    """A process did not get its turn, for example because a stopped process holds it."""
 
 
 class Turns:
     """The turns of one process.
 
-    Timing on the CPU waits until no other process works there, and keeps others from beginning.
-    Timing on another device waits only for processes that time there: builds do not disturb it.
+    Timing on the CPU waits until no other process works there, and keeps others from starting.
+    Timing on another device waits only for processes that time on it, because builds do not disturb
+    it.
     """
 
     def __init__(
         self, folder: Path | None = None, told: Callable[[bool], None] = lambda waits: None
     ) -> None:
-        """`folder` has the locks, without it the user's cache.
+        """`folder` holds the locks, by default in the user's cache.
 
-        `told` hears with True when the process begins to wait for a turn, with False at its end.
+        `told` is called with True when the process starts to wait for a turn, and with False when
+        the wait ends.
         """
         self._folder = cache_folder("turns") if folder is None else folder
         self._folder.mkdir(parents=True, exist_ok=True)
@@ -62,7 +64,7 @@ class Turns:
 
     @contextmanager
     def beside_others(self) -> Generator[None]:
-        """Hold a turn to build and check; inside of it, one can be `alone`."""
+        """Hold a turn to build and check; within it, `alone` can be used."""
         self._join()
         try:
             yield
@@ -71,7 +73,7 @@ class Turns:
 
     @contextmanager
     def alone(self, resource: str) -> Generator[None]:
-        """Hold a turn to time: on the CPU by `CPU`, on another device by its name."""
+        """Hold a turn to time: on the CPU with `CPU`, on another device with its name."""
         if resource != CPU:
             file = self._open(sha256(resource.encode()).hexdigest()[:16])
             try:
@@ -82,7 +84,8 @@ class Turns:
             return
         _unlock(self._cpu)
         try:
-            # Whoever waits for the processors holds the gate: nobody begins to work meanwhile.
+            # A process that waits for the CPU holds the gate, so that no other one starts to work
+            # meanwhile.
             self._lock(self._gate)
             self._lock(self._cpu)
             yield

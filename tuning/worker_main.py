@@ -1,8 +1,8 @@
-"""The process of a worker: it reads an instrument and trials from stdin and answers on stdout.
+"""The process of a worker, which reads an instrument and trials from stdin and answers on stdout.
 
-Frames hold pickled values. The first one is the instrument, answered by its `InstrumentDevice` or
-by the message of a CloptError. Each `Job` is answered by its `Result`, or by a message if a turn
-does not come; a `Waits` marks the beginning and the end of each wait for a turn.
+Frames hold pickled values. The first frame is the instrument; the answer is its `InstrumentDevice`
+or the message of a CloptError. The answer to each `Job` is its `Result`, or a message if it did not
+get a turn. A `Waits` marks the start and the end of each wait for a turn.
 """
 
 from __future__ import annotations
@@ -25,12 +25,12 @@ from .trial import Fault, Result, Rival, Task, Trial
 from .turns import TurnMissedError, Turns
 
 COMMAND = (sys.executable, "-c", f"from {__name__} import main; main()")
-"""Starts a worker."""
+"""The command that starts a worker."""
 
 
 @dataclass(frozen=True)
 class Job:
-    """A trial, without its task if that is the same as before."""
+    """A trial, without its task if that is unchanged."""
 
     task: Task | None
     plan: tir.Plan
@@ -40,7 +40,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Waits:
-    """The worker begins to wait for others, or ends it: such time does not count."""
+    """The start or end of a wait for other processes, which does not count as time of the trial."""
 
     waits: bool
 
@@ -89,7 +89,7 @@ def _answer(instrument: Instrument, device: InstrumentDevice, trial: Trial, turn
 def failed(
     trial: Trial, device: InstrumentDevice, seconds: float, fault: Fault, reason: str
 ) -> Result:
-    """Return the result of a trial that has no time."""
+    """Return the result of a trial without a time."""
     return Result(
         kernel=trial.task.kernel,
         plan=trial.plan,
@@ -102,7 +102,7 @@ def failed(
 
 
 def _read(stream: IO[bytes], jobs: SimpleQueue[bytes]) -> None:
-    """Read ahead, so that this process ends as soon as the one that started it does."""
+    """Read ahead, so that this process ends as soon as its parent does."""
     try:
         while True:
             jobs.put(receive_frame(stream))

@@ -1,4 +1,4 @@
-"""A worker, seen from the process that started it."""
+"""A worker, as seen by the process that started it."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ class WorkerEndedError(Exception):
     def __init__(self, reason: str, from_outside: bool) -> None:
         super().__init__(reason)
         self.from_outside = from_outside
-        """Whether a signal that no kernel raises ended it."""
+        """Whether it was ended by a signal that kernels do not cause."""
 
 
 class WorkerHungError(Exception):
@@ -58,10 +58,10 @@ class WorkerProcess:
         instrument: Instrument,
         told: Callable[[WorkerProcess], None] = lambda process: None,
     ) -> None:
-        """Start a process, pass it to `told`, and wait until it has its device.
+        """Start a process, pass it to `told`, and wait until it has opened its device.
 
-        Raises CloptError if there is no such device, and WorkerEndedError or WorkerHungError if
-        the process does not get that far.
+        Raises CloptError if there is no such device, and WorkerEndedError or WorkerHungError if the
+        process does not get that far.
         """
         self._errors = tempfile.TemporaryFile()
         self._process = subprocess.Popen(
@@ -69,7 +69,8 @@ class WorkerProcess:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
-            # Its compilers are killed with it, and Ctrl-C reaches this process alone.
+            # A separate group: compilers are killed with the worker, and Ctrl-C reaches only this
+            # process.
             start_new_session=True,
         )
         self._task: Task | None = None
@@ -89,7 +90,7 @@ class WorkerProcess:
 
     @property
     def is_fresh(self) -> bool:
-        """Whether it has tried nothing yet."""
+        """Whether it has not tried any plan yet."""
         return not self.seen
 
     @property
@@ -97,10 +98,10 @@ class WorkerProcess:
         return self._process.poll() is None
 
     def measure(self, trial: Trial, seconds: float) -> Result:
-        """Try a plan for at most `seconds`, not counting those in which it waits for a turn.
+        """Try a plan for at most `seconds`, not counting waits for a turn.
 
-        Raises WorkerEndedError or WorkerHungError, or CloptError if a turn does not come; then the
-        process has ended.
+        Raises WorkerEndedError or WorkerHungError, or CloptError if it does not get a turn; in all
+        cases the process has ended.
         """
         task = None if trial.task is self._task else trial.task
         self._task = trial.task
@@ -113,7 +114,7 @@ class WorkerProcess:
         return result
 
     def kill(self) -> None:
-        """End the process and those that it started."""
+        """End the process and its children."""
         if hasattr(os, "killpg"):
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
@@ -168,7 +169,7 @@ class WorkerProcess:
 
 
 class _Limit:
-    """Calls a function after some seconds; those between `stop` and `start` do not count."""
+    """Calls a function after some seconds, not counting time between `stop` and `start`."""
 
     def __init__(self, seconds: float, call: Callable[[], None]) -> None:
         self.is_over = False

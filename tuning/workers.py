@@ -1,4 +1,4 @@
-"""Worker processes of this machine, which may crash, hang, or be killed."""
+"""Worker processes on this machine, which may crash, hang, or be killed."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ that exhausts memory each time."""
 
 
 class LocalMachines:
-    """Tries plans in processes of this machine.
+    """Tries plans in processes on this machine.
 
-    A plan has crashed if its process ends by itself without having tried another plan before. If
-    it had, or if it was killed from outside, a new process tries the plan again.
+    If a process ends by itself while it tries its first plan, the plan has crashed. If it had tried
+    another plan before, or was killed from outside, a new process tries the plan again.
     """
 
     def __init__(self, instrument: Instrument, slots: int = 1, seconds: float = 30.0) -> None:
-        """Start up to `slots` processes at once, each with at most `seconds` for a trial.
+        """Start up to `slots` processes, each with at most `seconds` per trial.
 
         Raises CloptError if the instrument's device is absent.
         """
@@ -52,7 +52,7 @@ class LocalMachines:
         return self._slots
 
     def submit(self, trial: Trial) -> Future[Result]:
-        """Try a plan. The future gets a result even if processes crash.
+        """Try a plan; the future gets a result even if processes crash.
 
         It gets a CloptError if processes no longer start; `close` cancels it.
         """
@@ -92,7 +92,7 @@ class LocalMachines:
                 return result
 
     def _taken(self, task: Task) -> WorkerProcess:
-        """Return an idle process, preferably one that has the task's operands, or a new one."""
+        """Return an idle process, preferably one that has the task's operands, or a new process."""
         while True:
             with self._change:
                 idle = sorted(self._idle, key=lambda each: task.kernel in each.seen)
@@ -119,7 +119,7 @@ class LocalMachines:
             self._processes.discard(process)
 
     def _add(self, process: WorkerProcess) -> None:
-        """Let `close` end a process, which may still be looking for its device."""
+        """Register a process, which may still be opening its device, so that `close` can end it."""
         with self._change:
             self._processes.add(process)
             if self._is_closed:

@@ -57,14 +57,14 @@ class Collector:
                 pass
 
     def decisions(self, module: ModuleOp, explanations: Sequence[Explanation]) -> Decisions:
-        """Return what was chosen for the finished `module`."""
+        """Return the choices for the finished `module`."""
         programs = [op for op in module.ops if isinstance(op, cl.ProgramOp)]
         commands = [self._commands.get(op, ()) for each in programs for op in cl.enqueued(each)]
         regions = tuple(self._regions)
         return Decisions(self._nodes, regions, tuple(commands), explanations, self._plans)
 
     def _match(self, module: ModuleOp) -> None:
-        """Find the launch of each region; they come in the same order, and some have none."""
+        """Match regions with launches, which have the same order; some regions have no launch."""
         self._regions, self._writers = [each.region for each in self._pending], {}
         self._readers.clear()
         first = 0
@@ -88,7 +88,7 @@ class Collector:
                 self._plans[kernel.sym_name.data] = plan
 
     def _note_commands(self, module: ModuleOp) -> None:
-        """Note what each launch computes, by the memory that it writes; that is not placed yet."""
+        """Record what each launch computes by the memory that it writes, before it is planned."""
         kernels = cl.kernels_of(module)
         self._commands = {}
         for launch in _launches(module):
@@ -99,7 +99,7 @@ class Collector:
         self._note_handed_over()
 
     def _note_handed_over(self) -> None:
-        """Give a region whose result is in no memory any more to the launches of its readers."""
+        """Assign a region whose result is no longer in memory to the launches of its readers."""
         known = {number for numbers in self._commands.values() for number in numbers}
         for number, region in reversed([*enumerate(self._regions)]):
             if region.kernel and number not in known:

@@ -10,7 +10,7 @@ from ...messages.explanations import ExplainedPlan, Explanation
 
 @dataclass(frozen=True)
 class ReportedNode:
-    """A node of the model, as the importer or a pass names it."""
+    """A node of the model, with the name that the importer or a pass gave it."""
 
     name: str
     operation: str
@@ -18,7 +18,7 @@ class ReportedNode:
 
     @property
     def label(self) -> str:
-        """The operation in short: `relu`."""
+        """A short form of the operation, such as `relu`."""
         return self.operation.removeprefix("unary ").removeprefix("binary ")
 
 
@@ -28,22 +28,22 @@ class ReportedTensor:
 
     shape: tuple[int, ...]
     type: str
-    """The type of its elements, such as `f32`."""
+    """The element type, such as `f32`."""
     layout: str
-    """How it lies in memory: `plain`, `1 by 4, image2d [3]`."""
+    """The layout in memory: `plain`, `1 by 4, image2d [3]`."""
     is_texture: bool
     physical: tuple[int, ...]
-    """The shape that kernels see, with the blocks of its layout."""
+    """The shape that kernels see, including the blocks of the layout."""
 
     @property
     def is_plain(self) -> bool:
-        """Whether its elements lie in memory in the order of the axes."""
+        """Whether the elements are in memory in the order of the axes."""
         return self.physical == self.shape and not self.is_texture
 
 
 @dataclass(frozen=True)
 class ReportedRegion:
-    """A part of the network that became a kernel, or memory that another kernel writes."""
+    """A part of the network that became a kernel, or became a part of another kernel's memory."""
 
     nodes: tuple[ReportedNode, ...]
     results: tuple[ReportedTensor, ...]
@@ -54,7 +54,7 @@ class ReportedRegion:
 
 @dataclass(frozen=True)
 class Decisions:
-    """What the passes chose for a model, and why."""
+    """The choices of the passes for a model, with reasons."""
 
     nodes: tuple[ReportedNode, ...]
     """The nodes of the network as imported, without constants."""

@@ -1,4 +1,4 @@
-"""Pages of HTML: one self-contained file each, in one style, that needs no network."""
+"""HTML pages in one style, each a self-contained file."""
 
 from __future__ import annotations
 

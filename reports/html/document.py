@@ -1,4 +1,4 @@
-"""The frame of every page: its style, its script, and what a browser may do with it."""
+"""The frame of every page: its style, its script, and its content security policy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Elements of HTML. Text becomes HTML only by `element` and `raw`, so nothing stays unescaped."""
+"""HTML elements. Only `element` and `raw` turn text into HTML, so all other text is escaped."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import TypeAlias
 
 
 class Html(str):
-    """Text that is HTML already."""
+    """Text that is already HTML."""
 
 
 Content: TypeAlias = "str | int | Iterable[Content] | None"
-"""What an element holds: text, which is escaped, HTML, or several of them; None is nothing."""
+"""The content of an element: text, which is escaped, HTML, or several of these; None is empty."""
 
 Attribute: TypeAlias = str | int | bool | None
 
 _EMPTY = ("circle", "input", "line")
 _BLOCKS = ("dd", "details", "div", "h1", "h2", "h3", "h4", "li", "section", "table", "tr", "ul")
-"""A line ends after these, so that people and their tools can read the source of a page."""
+"""Elements that end a line, so that the source of a page is readable."""
 
 
 def element(name: str, *content: Content, **attributes: Attribute) -> Html:
@@ -33,7 +33,7 @@ def element(name: str, *content: Content, **attributes: Attribute) -> Html:
 
 
 def raw(text: str) -> Html:
-    """Return text that is known to be HTML, such as a drawing, as it is."""
+    """Return text that is already HTML, such as a drawing, unescaped."""
     return Html(text)
 
 

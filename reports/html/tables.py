@@ -10,7 +10,7 @@ from .elements import Content, Html, element, html_of
 
 @dataclass(frozen=True)
 class Column:
-    """A column; cells of numbers are on the right and sort by value."""
+    """A column; numbers are right-aligned and sort by value."""
 
     title: str
     is_number: bool = False
@@ -37,7 +37,7 @@ def table(
     key: str = "",
     row_attributes: Sequence[dict[str, str]] = (),
 ) -> Html:
-    """Return a table; `key` is its id, `row_attributes` are those of each row."""
+    """Return a table; `key` is its id, and `row_attributes` has the attributes of each row."""
     head = element("tr", [element("th", c.title, class_=_class(c)) for c in columns])
     body = [_row(columns, row, row_attributes[i : i + 1]) for i, row in enumerate(rows)]
     inner = (element("thead", head), "\n", element("tbody", "\n", body))
@@ -47,7 +47,7 @@ def table(
 
 
 def search_box(key: str, placeholder: str) -> Html:
-    """Return a field that hides the rows of the table `key` without its text."""
+    """Return a field that hides the rows of the table `key` that do not contain its text."""
     found = element("input", type="search", data_filter=key, placeholder=placeholder)
     labelled = element("label", element("span", placeholder, class_="hidden"), found)
     return element("p", labelled, " ", element("output", class_="quiet"), class_="search")

@@ -1,4 +1,4 @@
-"""The memory that a planned program takes on its device."""
+"""The memory use of a planned program on its device."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The memory that a planned program takes on its device, computed from the program alone."""
+"""The memory use of a planned program, computed from the program without the device."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def memory_report(program: cl.ProgramOp, target: cl.Target) -> MemoryReport:
 
 
 def _in_same_bytes(rows: Iterable[MemoryRow]) -> list[list[MemoryRow]]:
-    """Return the rows in arenas, grouped by those that take over each other's bytes in place."""
+    """Return the rows in arenas, grouped by in-place chains that share bytes."""
     chains: dict[tuple[int, int, int, int], list[MemoryRow]] = {}
     for row in rows:
         if row.arena is None or row.offset is None:
@@ -77,7 +77,7 @@ def _in_same_bytes(rows: Iterable[MemoryRow]) -> list[list[MemoryRow]]:
 
 
 def _live(tensors: Iterable[LiveTensor], count: int) -> tuple[int, ...]:
-    """Bytes in use at each of `count` commands."""
+    """Return the bytes in use at each of `count` commands."""
     changes = [0] * (count + 1)
     for tensor in tensors:
         changes[tensor.first] += tensor.size
@@ -102,7 +102,7 @@ def _waste(
 
 
 def _objects(program: cl.ProgramOp, images: Sequence[SSAValue]) -> list[int]:
-    """Bytes of each object of the pool that `images` share."""
+    """Return the bytes of each object in the pool that `images` share."""
     sizes = {
         number: byte_count(value.type) for value, number in image_objects(program, images).items()
     }

@@ -1,4 +1,4 @@
-"""The plan of a model's memory as HTML: a page of its own, or a section of another one."""
+"""The memory plan of a model as HTML: a separate page, or a section of another page."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The picture of a plan: commands from left to right, bytes of the arenas from below."""
+"""The picture of a memory plan: commands from left to right, bytes of arenas bottom up."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _LEFT, _RIGHT, _TOP, _BOTTOM = 72, 1180, 100, 580
 _LABEL_SIZE = 11
 _SHORTEST_LABEL = 5
 _THIN = 4
-"""Boxes of at most this many units have no edge, which would cover them."""
+"""Boxes up to this size, in units, have no edge, because the edge would cover them."""
 
 
 def picture(report: MemoryReport, title: str) -> Drawing:
@@ -57,7 +57,7 @@ class _Plot:
         return _LEFT + (_RIGHT - _LEFT) * command / self.commands
 
     def y(self, byte: float) -> float:
-        """Return the height of a byte of the arenas, which are stacked."""
+        """Return the height of a byte in the stacked arenas."""
         return _BOTTOM - (_BOTTOM - _TOP) * byte / self.bytes
 
     def grid(self) -> Iterator[Shape]:
@@ -140,7 +140,7 @@ def _heading(report: MemoryReport, title: str) -> Iterator[Shape]:
 
 
 def _labels(box: DrawnBox, row: MemoryRow) -> Iterator[Label]:
-    """Yield the node's name or its end, vertical if that fits better, and below it the size."""
+    """Yield the node's name or its end, vertical if that fits better, and the size below it."""
     upright = box.height > box.width and text_width(row.node, _LABEL_SIZE) > box.width - 6
     along, across = (box.height, box.width) if upright else (box.width, box.height)
     room = int((along - 6) / text_width(" ", _LABEL_SIZE))

@@ -17,7 +17,7 @@ from .values import BUFFER, IMAGE, IN_PLACE, SEPARATE, MemoryRow
 def rows_of(
     program: cl.ProgramOp, ops: Sequence[cl.Command], names: Sequence[str]
 ) -> list[MemoryRow]:
-    """Return the intermediates of `program` by first write; `names` name its commands `ops`."""
+    """Return the intermediates of `program` by first write; `names` are the names of `ops`."""
     root_of = roots(program)
     arenas = {arena: i for i, arena in enumerate(results_of(program, cl.ArenaOp))}
     kernels: dict[SSAValue, dict[str, None]] = {}
@@ -66,7 +66,7 @@ def results_of(program: cl.ProgramOp, kind: type[Operation]) -> list[SSAValue]:
 def _opaque_tensors(
     program: cl.ProgramOp, ops: Sequence[cl.Command], root_of: Mapping[SSAValue, SSAValue]
 ) -> dict[SSAValue, str]:
-    """Return the tensors in memories of raw bytes, which only their graphs can interpret."""
+    """Return the tensors in memories of raw bytes, which only their graphs interpret."""
     graphs = cl.graphs_in(program)
     commands = {name: graph.commands for name, graph in graphs.items()}
     found: dict[SSAValue, str] = {}

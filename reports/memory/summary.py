@@ -1,4 +1,4 @@
-"""A memory report in numbers: rows of a table, the same on the terminal and on the page."""
+"""The figures of a memory report: table rows, the same on the terminal and on the page."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from .values import MemoryReport
 
 @dataclass(frozen=True)
 class SummaryLine:
-    """One size of a report; those of level 1 are parts of the line above of level 0."""
+    """A size in a report; lines of level 1 are parts of the line of level 0 above them."""
 
     level: int
     what: str
@@ -18,7 +18,7 @@ class SummaryLine:
 
 
 def summary(report: MemoryReport) -> list[SummaryLine]:
-    """Return the sizes of a report, each with a remark."""
+    """Return the sizes in a report, each with a remark."""
     waste = report.waste
     lines = [
         SummaryLine(

@@ -13,7 +13,7 @@ class MemoryRow:
     """One intermediate: its memory, which its views (`cl.view`) share."""
 
     name: str
-    """Its name in the program's text, without the number that distinguishes equal names."""
+    """Its name in the program's text, without a numeric suffix that makes names unique."""
     node: str
     """The ONNX node that writes it first; the kernel if the program has no names of nodes."""
     type: str
@@ -21,7 +21,7 @@ class MemoryRow:
     """One of `KINDS`: a buffer or an image in an arena; a buffer that takes over the bytes of one
     that the same launch reads for the last time; or a value outside of arenas."""
     bytes: int
-    """The bytes that it takes, all rows of an image with their pitch."""
+    """The bytes that it occupies: all rows of an image, including padding."""
     content: int
     """The bytes of its elements."""
     first: int
@@ -33,9 +33,9 @@ class MemoryRow:
     is `toy.product @toy_0[3]`."""
     arena: int | None = None
     offset: int | None = None
-    """The byte of its arena at which it starts."""
+    """The offset of its first byte in its arena."""
     pitch: int | None = None
-    """Bytes from a row of a 2-D image in an arena to the next."""
+    """Bytes between the rows of a 2-D image in an arena."""
 
 
 @dataclass(frozen=True)
@@ -74,15 +74,15 @@ class MemoryReport:
     separate: int
     """The number of image objects and buffers outside of arenas."""
     separate_bytes: int
-    """Their bytes. Images with equal shapes and texels share an object if they can."""
+    """The bytes of these objects. Images with equal shapes and texels share an object if possible.
+    """
     without_views: int
-    """The bytes of intermediates on a device that cannot lay images over buffers."""
+    """The bytes of intermediates on a device that cannot back images by buffers."""
     objects_without_views: int
     """The number of image objects on such a device."""
     weights: int
     graph_weights: int
-    """The weights that are constants of graphs, by estimate where only the device knows
-    their size."""
+    """The weights that are constants of graphs, estimated if only the device knows their size."""
     inputs: int
     outputs: int
     without_reuse: int
@@ -110,7 +110,7 @@ class MemoryReport:
 
     @property
     def ratio(self) -> float:
-        """The ratio of the arenas to the lower bound, at best 1; also 1 without arenas."""
+        """The ratio of the arenas to the lower bound: 1 is optimal, also 1 without arenas."""
         return self.arena_bytes / self.lower_bound if self.lower_bound else 1.0
 
     @property

@@ -1,4 +1,4 @@
-"""The section of the decisions: remarks, accelerators, layouts, and rules of kernels."""
+"""The section about decisions: remarks, accelerators, layouts, and rules of kernels."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _MEANINGS = {
 
 
 def decisions_section(model: ReportedModel) -> Content:
-    """Return what the compiler decided for the whole model."""
+    """Return the section about the compiler's decisions for the whole model."""
     decisions = model.decisions
     explained = () if decisions is None else decisions.explanations
     return [

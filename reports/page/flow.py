@@ -1,4 +1,4 @@
-"""A program as a graph: which command writes the values that a command reads."""
+"""A program as a graph: the commands that write the values which a command reads."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from ...description import (
 from ..decisions import Decisions, ReportedTensor
 
 _RESULT = re.compile(r"(?m)= (?P<op>[\w.]+) .*-> ![\w.]+<(?P<shape>(?:\d+x)+)(?P<type>\w+)")
-"""A command in the text of a graph: its name, and the type of its last result."""
+"""A command in the text of a graph: its name and the type of its last result."""
 
 KERNEL, COPY, INPUT, OUTPUT = "kernel", "copy", "input", "output"
 
 
 class FlowLayout(Enum):
-    """The kinds of layouts that the page colours; the value is their name for people."""
+    """The kinds of layouts that have colours on the page; the value is the displayed name."""
 
     PLAIN = "plain"
     BLOCKS = "blocks of channels"
     TEXTURE = "texture"
     OWN = "inside an accelerator"
     BUFFER = "buffer"
-    """Plain or in blocks: a program alone does not tell."""
+    """Plain or in blocks: a program alone does not distinguish them."""
 
 
 @dataclass(frozen=True)
@@ -78,7 +78,7 @@ class _Builder:
     written: defaultdict[object, list[tuple[int, int, int]]] = field(
         default_factory=lambda: defaultdict(list[tuple[int, int, int]])
     )
-    """By memory or value: the ranges of bytes that steps wrote, with the number of the step."""
+    """The byte ranges that steps wrote, with the numbers of the steps, by memory or value."""
 
     def __post_init__(self) -> None:
         self.results = [_results_of(graph) for graph in self.description.graphs]
@@ -142,7 +142,7 @@ class _Builder:
         return self.description.memories[number]
 
     def _place(self, number: int) -> tuple[object, int, int]:
-        """Return where a value lies: a port's memory or a value, and a range of bytes."""
+        """Return the place of a value: a port's memory or a value, and a byte range."""
         value = self.description.values[number]
         end = value.offset + value.bytes
         if self._memory(value.memory).kind in ("input", "output"):
@@ -154,7 +154,7 @@ class _Builder:
         self.written[place].append((begin, end, len(self.steps) - 1))
 
     def _writers(self, place: object, begin: int, end: int) -> tuple[int, ...]:
-        """Return the steps that wrote a range last."""
+        """Return the steps that last wrote to a byte range."""
         found: list[int] = []
         for first, last, step in reversed(self.written[place]):
             if first < end and begin < last:
@@ -188,7 +188,7 @@ class _Builder:
 
 
 def _results_of(graph: GraphInfo) -> dict[int, tuple[tuple[int, ...], str]]:
-    """Return the shape and type that each command of a graph computes; none from unusual text."""
+    """Return the shape and type of each command's result in a graph; empty for unusual text."""
     lines = [m for m in _RESULT.finditer(graph.text) if not m["op"].endswith(".constant")]
     if tuple(line["op"] for line in lines) != graph.commands:
         return {}
@@ -207,7 +207,7 @@ def _logical(tensor: ReportedTensor, value: ValueInfo) -> FlowValue:
 
 
 def readers_of(steps: Sequence[FlowStep]) -> list[list[int]]:
-    """Return for each step the steps that read what it writes."""
+    """Return the readers of each step's results."""
     readers: list[list[int]] = [[] for _ in steps]
     for number, step in enumerate(steps):
         for source in step.reads:

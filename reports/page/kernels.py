@@ -25,7 +25,7 @@ _ARGUMENTS = (
 
 
 def kernels_section(model: ReportedModel) -> Content:
-    """Return a table of the kernels, and below it one part to unfold for each."""
+    """Return a table of the kernels, followed by a folded part for each one."""
     kernels = model.description.kernels
     marks = [{"data_for": f"k{i}"} for i in range(len(kernels))]
     parts: list[Content] = []
@@ -105,7 +105,7 @@ def _facts(
 
 
 def _plan(plan: ExplainedPlan) -> Html:
-    """Return the decisions of a plan, and the verdicts on the other rules, folded."""
+    """Return the parameters of a plan and the verdicts on the other rules, folded."""
     rows = [[p.name, element("code", p.value), p.meaning, p.domain] for p in plan.parameters]
     verdicts = [element("li", element("b", rule), " ", text) for rule, text in plan.others]
     others = element("details", element("summary", "Other rules"), element("ul", verdicts))
@@ -144,7 +144,7 @@ def _arguments(
 def _constants(
     description: Description, kernel: KernelInfo, launches: Sequence[int]
 ) -> Iterator[tuple[ParameterInfo, int]]:
-    """Yield the parameters that get weights in the first launch, with their bytes."""
+    """Yield the parameters that hold weights in the first launch, with their bytes."""
     arrays = [p for p in kernel.parameters if p.kind != "scalar"]
     for parameter, number in zip(arrays, _values(description, launches), strict=False):
         value = description.values[number]

@@ -1,4 +1,4 @@
-"""Lines of a graph beside a list: from the row that writes a value to those that read it."""
+"""The lines of a graph beside a list: from the row that writes a value to the rows that read it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class Line:
 
 @dataclass(frozen=True)
 class Lanes:
-    """What a row shows of the graph."""
+    """The part of the graph beside one row."""
 
     node: int
     """The lane of its node."""

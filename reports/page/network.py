@@ -1,4 +1,4 @@
-"""The section of the network: its commands as a graph beside a list, and its nodes."""
+"""The section about the network: its commands as a graph beside a list, and its nodes."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _READING = (
 
 
 def device_class(model: ReportedModel, kind: str) -> str:
-    """Return the class of CSS for the device of a step."""
+    """Return the CSS class for the device of a step."""
     classes = {KERNEL: "kernel", COPY: "copy", INPUT: "port", OUTPUT: "port"}
     return classes.get(kind) or f"accelerator{model.accelerators.index(kind) % 3}"
 
@@ -87,7 +87,7 @@ class _NetworkGraph:
         self.steps, self.lanes, self.spacing, self.width = steps, lanes, spacing, width
 
     def drawn(self, row: int, device: str) -> Html:
-        """Return the drawing beside a row, as high as the row."""
+        """Return the drawing beside a row, in the height of the row."""
         lanes = self.lanes[row]
         shapes = [*self._lines(lanes)]
         shapes.append(element("circle", cx=self._x(lanes.node), cy="50%", r=5, class_=device))
@@ -170,7 +170,7 @@ def _value(value: FlowValue) -> Html:
 
 
 def _time(model: ReportedModel, step: FlowStep) -> Html | None:
-    """Return the measured time of a command and a bar, as long as its share of the longest one."""
+    """Return the measured time of a command, with a bar relative to the longest command."""
     profile = model.profile
     if profile is None or len(profile.rows) != len(model.description.commands):
         return None

@@ -1,4 +1,4 @@
-"""The table of the model's nodes: which command computes each, or why none does."""
+"""The table of the model's nodes: the command that computes each, or why none does."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _INNER = "stays in registers of its kernel"
 
 
 def nodes_table(model: ReportedModel) -> Content:
-    """Return a table of all imported nodes, folded; a sentence where they are unknown."""
+    """Return a folded table of all imported nodes, or a sentence if they are unknown."""
     decisions = model.decisions
     if decisions is None:
         return element("p", NO_DECISIONS, class_="quiet")
@@ -37,7 +37,7 @@ NO_DECISIONS = (
 
 
 class _Rows:
-    """Finds for each node the regions that compute it, and what was said about accelerators."""
+    """Finds the regions that compute each node, and the remarks about accelerators."""
 
     def __init__(self, model: ReportedModel, decisions: Decisions) -> None:
         self.model, self.decisions = model, decisions
@@ -99,7 +99,7 @@ def _result(region: ReportedRegion) -> tuple[str, str]:
 
 
 def _notes(decisions: Decisions) -> Iterator[tuple[ReportedNode, tuple[str, str]]]:
-    """Yield for nodes the graph that computes them, or else the reason why none does."""
+    """Yield for each node the graph that computes it, or the reason why none does."""
     found: dict[ReportedNode, tuple[str, str]] = {}
     for explained in decisions.explanations:
         if isinstance(explained, ExplainedTable) and explained.choice is ExplainedChoice.PARTITION:

@@ -1,4 +1,4 @@
-"""The frame of a report: heading, figures at a glance, and its sections."""
+"""The frame of a report: heading, key figures and sections."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .times import milliseconds
 
 
 def page(model: ReportedModel) -> str:
-    """Return the page: one file without references, equal for equal model."""
+    """Return the page: one self-contained file, the same for the same model."""
     title = visible(model.title)
     sections: list[tuple[str, str, Content]] = [
         ("network", "Network", network_section(model)),
@@ -52,7 +52,7 @@ def _subtitle(model: ReportedModel) -> Html:
 
 
 def _tiles(model: ReportedModel) -> Html:
-    """Return the figures that one wants first."""
+    """Return the key figures at the top of the page."""
     memory, steps = model.memory, Counter(step.kind for step in model.steps)
     ports = steps[INPUT] + steps[OUTPUT]
     commands = steps.total() - ports

@@ -1,4 +1,4 @@
-"""The model that a report is about, and what several sections need of it."""
+"""The model of a report, with queries that several sections share."""
 
 from __future__ import annotations
 
@@ -22,11 +22,11 @@ class ReportedModel:
     description: Description
     memory: MemoryReport
     decisions: Decisions | None = None
-    """The choices of the compiler; None for a model that was loaded, or compiled without them."""
+    """The choices of the compiler; None for a loaded model, or if they were not recorded."""
     profile: Profile | None = None
     """Times of the commands, if they were measured."""
     device: str = ""
-    """The device that the times are of."""
+    """The device on which the times were measured."""
 
     @cached_property
     def steps(self) -> Sequence[FlowStep]:
@@ -44,18 +44,18 @@ class ReportedModel:
         return [i for i, c in commands if isinstance(c, LaunchInfo) and c.kernel == kernel]
 
     def regions_of(self, command: int) -> list[ReportedRegion]:
-        """Return the parts of the network that a command computes, as far as they are known."""
+        """Return the parts of the network that a command computes, if known."""
         if self.decisions is None or len(self.decisions.commands) != self._count:
             return []
         return [self.decisions.regions[i] for i in self.decisions.commands[command]]
 
     def nodes_of(self, kernel: int) -> list[ReportedNode]:
-        """Return the nodes that the launches of a kernel compute, as far as they are known."""
+        """Return the nodes that the launches of a kernel compute, if known."""
         regions = [r for command in self.launches_of(kernel) for r in self.regions_of(command)]
         return [node for region in regions for node in region.nodes]
 
     def plans_of(self, kernel: int) -> list[ExplainedPlan]:
-        """Return the explained plans of a kernel: of a joint one, those of its members."""
+        """Return the explained plans of a kernel; for a joined kernel, the plans of its members."""
         info = self.description.kernels[kernel]
         if self.decisions is None:
             return []
@@ -67,7 +67,7 @@ class ReportedModel:
         return [plans[name] for name in names if name in plans]
 
     def rule_of(self, kernel: KernelInfo) -> str:
-        """Return the rule by which a kernel was scheduled; empty if it has no plan."""
+        """Return the rule that scheduled a kernel; empty if the kernel has no plan."""
         return kernel.plan.partition('"')[2].partition('"')[0]
 
     @property

@@ -11,7 +11,7 @@ from ..profile import Profile, ProfileGroup
 _WIDTH, _HEIGHT = 1200, 420
 _LEFT, _RIGHT, _TOP, _BOTTOM = 70, 1180, 20, 360
 _NAMED = 6
-"""The slowest kernels, which have their names beside them."""
+"""Number of the slowest kernels, which are labelled."""
 _QUIET, _GRID = "var(--quiet)", "var(--grid)"
 
 
@@ -51,12 +51,12 @@ class _RooflineAxes:
         self.y0, self.y1 = _decades(up)
 
     def x(self, intensity: float) -> float:
-        """Return where an intensity lies."""
+        """Return the x coordinate of an intensity."""
         share = (math.log10(intensity) - self.x0) / (self.x1 - self.x0)
         return _LEFT + (_RIGHT - _LEFT) * share
 
     def y(self, speed: float) -> float:
-        """Return where a speed lies."""
+        """Return the y coordinate of a speed."""
         share = (math.log10(speed) - self.y0) / (self.y1 - self.y0)
         return _BOTTOM - (_BOTTOM - _TOP) * share
 
@@ -75,7 +75,7 @@ class _RooflineAxes:
         yield Label(16, (_TOP + _BOTTOM) / 2, "Gmad/s", colour=_QUIET, upright=True)
 
     def roof(self) -> Iterator[Shape]:
-        """Yield the two limits, where they are inside of the axes."""
+        """Yield the two limits, clipped to the axes."""
         knee = self.peak / self.bandwidth
         left = max(10.0**self.x0, 10.0**self.y0 / self.bandwidth)
         low = self.y(left * self.bandwidth)
@@ -85,7 +85,7 @@ class _RooflineAxes:
         yield Label(_RIGHT, self.y(self.peak) - 10, text, 11, "end", _QUIET)
 
     def point(self, group: ProfileGroup, is_named: bool) -> Iterator[Shape]:
-        """Yield a point as large as its share of the time, and perhaps its name."""
+        """Yield a point with an area proportional to its time, and its name if it is slow."""
         x, y = self.x(_intensity(group)), self.y(_speed(group))
         size = 7 + 15 * math.sqrt(group.nanoseconds / self.longest)
         share = group.nanoseconds / self.total
@@ -98,6 +98,6 @@ class _RooflineAxes:
 
 
 def _decades(values: list[float]) -> tuple[int, int]:
-    """Return the powers of ten around values; at least two different ones."""
+    """Return the powers of ten around `values`: at least two different ones."""
     low = math.floor(math.log10(min(values)))
     return low, max(low + 1, math.ceil(math.log10(max(values) * 1.2)))

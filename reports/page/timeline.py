@@ -1,4 +1,4 @@
-"""The section of the time: one inference as a strip, the roofline, and tables of the shares."""
+"""The section about time: one inference as a timeline, the roofline, and tables of shares."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _LABEL = 11
 
 
 def timeline_section(model: ReportedModel, profile: Profile) -> Content:
-    """Return what the commands of a profile took."""
+    """Return the section about the time of a profile's commands."""
     chart = roofline_chart(profile)
     total = profile.total
     sentence = (
@@ -45,7 +45,7 @@ _ROOFLINE = (
 
 
 def _strip(model: ReportedModel, profile: Profile) -> Drawing:
-    """Draw the commands over time, each from its median start on."""
+    """Draw the commands over time, each at its median start."""
     starts = _starts(profile)
     ends = [start + row.nanoseconds for start, row in zip(starts, profile.rows, strict=True)]
     whole = max(ends, default=0) or 1
@@ -134,7 +134,7 @@ def _figures(group: ProfileGroup, total: ProfileGroup, slowest: ProfileGroup) ->
 
 
 def _meter(share: float, length: float) -> Html:
-    """Return a share as a number on a bar of a relative length."""
+    """Return a share as a number on a bar."""
     return element("span", f"{share:.1%}", class_="meter", style=f"--length: {length:.1%}")
 
 

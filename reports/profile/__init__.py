@@ -1,4 +1,4 @@
-"""The time that each command of a program takes on its device, and how good that is."""
+"""The time of each command of a program on its device, compared with the roofline."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""A profile from the times that a device measured."""
+"""A profile computed from times that a device measured."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .work import works_of
 
 
 class Timed(Protocol):
-    """When a command ran, as a runtime tells it."""
+    """The time of a command, as a runtime reports it."""
 
     @property
     def start(self) -> int:
@@ -22,7 +22,7 @@ class Timed(Protocol):
 
     @property
     def nanoseconds(self) -> int:
-        """From its start to its end."""
+        """The time from its start to its end."""
         ...
 
 

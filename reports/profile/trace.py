@@ -1,4 +1,4 @@
-"""A profile as a trace in Chrome's JSON, which Perfetto (ui.perfetto.dev) opens."""
+"""A profile as a trace in Chrome's JSON format, for Perfetto (ui.perfetto.dev)."""
 
 from __future__ import annotations
 

@@ -28,15 +28,15 @@ class TimeSpan:
 
 @dataclass(frozen=True)
 class Roof:
-    """What the device can do at the best, by the facts of the target."""
+    """The peak rates of the device, from the facts of the target."""
 
     mads_per_nanosecond: float
-    """Multiply-adds of floats of all compute units."""
+    """Float multiply-adds on all compute units."""
     bytes_per_nanosecond: float
     """Between global memory and the device. Caches may deliver more."""
 
     def nanoseconds(self, work: ProfileWork) -> float | None:
-        """Return the least time for `work`; None where that is unknown."""
+        """Return the minimum time for `work`, or None if unknown."""
         if work.multiply_adds is None:
             return None
         arithmetic = work.multiply_adds / self.mads_per_nanosecond
@@ -52,15 +52,16 @@ class ProfileRow:
     kind: str
     """`kernel`, `copy`, or the name of the accelerator that computes it."""
     node: str
-    """The ONNX node whose result it computes; its name if the program has no names of nodes."""
+    """The ONNX node whose result it computes; the kernel's name if the program has no node names.
+    """
     fused: str
-    """The nodes that a kernel computes, where it was made first; launches of equal kernels share
-    them."""
+    """The nodes that a kernel computes where it was first created; launches of equal kernels share
+    this text."""
     work: ProfileWork
     least: float | None
-    """Nanoseconds in which the device could do the work, by its roofline; None where unknown."""
+    """The minimum time in nanoseconds, by the device's roofline; None if unknown."""
     spans: tuple[TimeSpan, ...]
-    """One for each run."""
+    """One span for each run."""
 
     @property
     def nanoseconds(self) -> float:
@@ -77,13 +78,13 @@ class ProfileGroup:
     """The nodes of a kernel, the kernels of a node."""
     commands: int
     nanoseconds: float
-    """The sum of their medians."""
+    """The sum of the commands' medians."""
     work: ProfileWork
     least: float | None
 
     @property
     def roofline(self) -> float | None:
-        """The least time as a share of the measured one; None where either is unknown."""
+        """The minimum time as a share of the measured time; None if either is unknown."""
         return (
             self.least / self.nanoseconds if self.least is not None and self.nanoseconds else None
         )
@@ -91,7 +92,7 @@ class ProfileGroup:
 
 @dataclass(frozen=True)
 class Profile:
-    """Times of the commands of several inferences on a device, and how good they are."""
+    """Times of the commands of several inferences on a device, compared with the roofline."""
 
     rows: tuple[ProfileRow, ...]
     """In the order of the queue."""
@@ -116,7 +117,7 @@ class Profile:
 
     @property
     def by_node(self) -> list[ProfileGroup]:
-        """The ONNX nodes, the slowest first; one that is fused counts with the node at the end."""
+        """The ONNX nodes, slowest first; fused nodes count with the last one."""
         return _groups(self.rows, lambda row: row.node, lambda row: row.name)
 
 

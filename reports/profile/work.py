@@ -1,4 +1,4 @@
-"""The work of a program's commands: multiply-adds, and bytes between memory and the device."""
+"""The work of a program's commands: multiply-adds, and bytes between memory and device."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from ...passes.tir.work import kernel_work
 
 @dataclass(frozen=True)
 class ProfileWork:
-    """What a command computes and moves."""
+    """The work of one command."""
 
     multiply_adds: int | None
-    """Operations on floats, of which a sum and the product that only it uses are one; both sides of
-    a condition count. None for a kernel whose loops are unknown, as in a saved program."""
+    """Float operations; a sum and a product that only the sum uses count as one, and both branches
+    of a condition count. None for a kernel with unknown loops, as in a saved program."""
     bytes: int
-    """Each argument once, but no more than its kernel accesses."""
+    """The size of each argument, counted once and limited to what the kernel accesses."""
 
 
 def works_of(program: cl.ProgramOp, ops: list[cl.Command]) -> list[ProfileWork]:
-    """Return the work of each of the commands `ops`."""
+    """Return the work of each command in `ops`."""
     module = program.parent_block()
     assert module, "a program is part of a module"
     functions = (op for op in module.ops if isinstance(op, tir.FuncOp))
