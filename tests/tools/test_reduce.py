@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import sys
 from pathlib import Path
 
@@ -50,6 +51,16 @@ def test_one_node_is_left(model: Path, tmp_path: Path, capsys: pytest.CaptureFix
     (input,) = small.graph.input
     assert [dim.dim_value for dim in input.type.tensor_type.shape.dim] == [1, 1, 1, 1]
     assert "1 node, 1 elements" in capsys.readouterr().out
+
+
+def test_json(model: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    result = tmp_path / "small.onnx"
+    _reduce(model, result, WITHOUT.format("HardSwish"), "--json")
+    told = json.loads(capsys.readouterr().out)
+    assert told.pop("before").startswith("7 nodes, ")
+    assert told.pop("after").startswith("1 node, ")
+    assert told.pop("runs") > 7
+    assert told == {"version": 1, "output": str(result)}
 
 
 def test_weights_shrink_with_inputs(model: Path, tmp_path: Path) -> None:

@@ -71,6 +71,16 @@ def test_merge(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Pat
     assert list(TuningDatabase.read(output).records) == [other, BEST, DEFAULT, FAULT]
 
 
+def test_merge_and_prune_tell_programs_what_they_did(
+    capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path
+) -> None:
+    output = str(tmp_path / "all.jsonl")
+    merged = json.loads(shown(capsys, "merge", database, database, "-o", output, "--json"))
+    assert merged == {"version": 1, "output": output, "records": 3, "duplicates": 3}
+    pruned = json.loads(shown(capsys, "prune", output, "--best", "1", "--json"))
+    assert pruned == {"version": 1, "output": output, "records": 2, "before": 3}
+
+
 def test_merging_copies_that_went_on_keeps_what_each_found(
     capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from pathlib import Path
 
@@ -63,6 +64,22 @@ def test_dump_of_a_stream(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     columns = {line.index("  // ") for line in lines if "  // " in line}
     assert columns == {96}
     assert [squeezed(line) for line in lines] == [squeezed(line) for line in DUMP.splitlines()]
+
+
+def test_json_has_what_the_text_has(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "relu.vta"
+    path.write_bytes(write_stream(STREAM))
+    main([str(path), "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert (told["version"], told["config"]) == (1, BLOCK_16.name)
+    assert told["symbols"][0] == {"name": "x", "kind": "act", "elements": 64}
+    assert [row["text"] for row in told["instructions"]] == [
+        line.split("  // ")[0].strip().split("  ", 1)[1]
+        for line in DUMP.splitlines()
+        if "vta.insn" in line
+    ]
+    assert told["instructions"][2]["tokens"] == {"l2c": 0, "c2l": 0, "c2s": 1, "s2c": 0}
+    assert told["uops"] == [[3, 2, 1]]
 
 
 def test_names_are_escaped(tmp_path: Path, capsys: pytest.CaptureFixture[str]):

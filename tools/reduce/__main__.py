@@ -9,6 +9,7 @@ from pathlib import Path
 
 from ...errors import CloptError
 from ..console import Options, make_parser, read_bytes, user_errors, write_user_file
+from ..json_output import VERSION, json_option, print_json
 from ..logs import is_quiet
 from ..tables import terminal
 from .mlir_module import describe_mlir, reduce_mlir
@@ -41,6 +42,7 @@ OPTIONS: Options = [
             "help": "a candidate is uninteresting if the command takes longer (default: 60)",
         },
     ),
+    json_option("what is left"),
 ]
 
 Format = tuple[Callable[[bytes, Judge], bytes], Callable[[bytes], str]]
@@ -90,6 +92,9 @@ def run(options: argparse.Namespace, command: Sequence[str]) -> None:
         kept = f"{options.output} has the best so far: {describe(judge.best)}"
         print(f"clopt-reduce: interrupted; {kept}.", file=sys.stderr)
         raise
+    if options.json:
+        facts = {"before": before, "after": describe(judge.best), "runs": judge.trials}
+        return print_json({"version": VERSION, "output": str(options.output), **facts})
     terminal().print(f"{options.output}: {describe(judge.best)}")
     terminal().print(f"before: {before}; the command ran {judge.trials} times")
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from ...tuning import records
 from ..console import Options, make_parser, print_remarks
+from ..json_output import VERSION, json_option, print_json
 from ..tables import terminal
 
 EXAMPLES = """\
@@ -31,6 +32,7 @@ OPTIONS: Options = [
             "help": "the database to write; may be one of them",
         },
     ),
+    json_option("how many records there are"),
 ]
 
 
@@ -42,4 +44,7 @@ def main(args: Sequence[str]) -> None:
     merged = records.merge(found.records)
     records.replace(options.output, merged)
     twice = len(found.records) - len(merged)
+    if options.json:
+        facts = {"output": str(options.output), "records": len(merged), "duplicates": twice}
+        return print_json({"version": VERSION, **facts})
     terminal().print(f"{options.output}: {len(merged)} records, {twice} duplicate(s)")

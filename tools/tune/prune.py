@@ -8,6 +8,7 @@ from pathlib import Path
 from ...errors import CloptError
 from ...tuning import records
 from ..console import Options, make_parser, print_remarks
+from ..json_output import VERSION, json_option, print_json
 from ..tables import terminal
 
 EXAMPLES = """\
@@ -30,6 +31,7 @@ OPTIONS: Options = [
         ("-o", "--output"),
         {"type": Path, "metavar": "FILE", "help": "the database to write (default: the same)"},
     ),
+    json_option("how many records are left"),
 ]
 
 
@@ -43,4 +45,7 @@ def main(args: Sequence[str]) -> None:
     print_remarks(found.remarks)
     kept = records.prune(found.records, options.best)
     records.replace(output, kept)
+    if options.json:
+        facts = {"output": str(output), "records": len(kept), "before": len(found.records)}
+        return print_json({"version": VERSION, **facts})
     terminal().print(f"{output}: {len(kept)} of {len(found.records)} records")

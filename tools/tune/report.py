@@ -10,6 +10,7 @@ from ...tuning import records
 from ...tuning.history import histories
 from ...tuning.places import SUFFIX
 from ..console import Options, make_parser, print_remarks, write_user_file
+from ..json_output import VERSION, json_option, print_json
 from ..report_file import check_report_path
 from ..tables import terminal
 from ..tune_report.page import page
@@ -30,6 +31,7 @@ OPTIONS: Options = [
             "help": "the page to write, one .html file that needs no network",
         },
     ),
+    json_option("how many trials it shows"),
 ]
 
 
@@ -45,4 +47,8 @@ def main(args: Sequence[str]) -> None:
         raise CloptError(f"{names}: no trials found; run clopt-tune model.onnx first.")
     title = ", ".join(path.name.removesuffix(SUFFIX) for path in options.databases)
     write_user_file(options.output, page(searches, title))
-    terminal().print(f"{options.output}: {sum(len(each.steps) for each in searches)} trials")
+    trials = sum(len(each.steps) for each in searches)
+    if options.json:
+        facts = {"output": str(options.output), "searches": len(searches), "trials": trials}
+        return print_json({"version": VERSION, **facts})
+    terminal().print(f"{options.output}: {trials} trials")
