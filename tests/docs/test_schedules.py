@@ -3,18 +3,24 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterator
 from pathlib import Path
+from random import Random
 
 import numpy as np
+import pytest
 from xdsl.dialects.builtin import MemRefType
 
 from clopt.dialects import cl, tir
+from clopt.passes.tir import rules as rules_of_clopt
 from clopt.passes.tir.lower_blocks import lower_blocks
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.rule import Rule
 from clopt.passes.tir.rules.space import NotApplicable, Space
 from clopt.passes.tir.schedule import Schedule
-from support.tir import interpreter, kernels
+from clopt.targets import load_target
+from clopt.tools import opt
+from support.tir import interpreter, kernels, plans
 
 PAGE = Path(__file__).parents[2] / "docs" / "schedules.md"
 COPY = """
@@ -73,3 +79,36 @@ def test_every_point_computes_the_same() -> None:
 def test_it_leaves_reductions_alone() -> None:
     matmul = NaiveKernel(kernels.parse(kernels.matmul(4, 4, 4)))
     assert isinstance(rule().space(matmul, cl.Target()), NotApplicable)
+
+
+@pytest.fixture
+def with_its_row(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """clopt with the row of the page's rule before all others."""
+    monkeypatch.setattr(rules_of_clopt, "RULES", (rule(), *rules_of_clopt.RULES))
+    rules_of_clopt.rules.cache_clear()
+    yield
+    monkeypatch.undo()
+    rules_of_clopt.rules.cache_clear()
+
+
+@pytest.mark.usefixtures("with_its_row")
+def test_a_row_is_all_that_it_takes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """It is listed, chosen, explained, timed by the estimate, carried out, and drawn at random."""
+    assert not opt.main(["--list-rules"])
+    listed = capsys.readouterr().out
+    assert re.search(r"rows-of-a-copy +rows +number +rows of a work-item", listed)
+    file = tmp_path / "copy.mlir"
+    file.write_text(COPY, encoding="utf-8")
+    passes = "tir-choose-plan,tir-apply-plan"
+    assert not opt.main([str(file), "--target", "pocl", "-p", passes, "--explain-plan"])
+    shown = capsys.readouterr()
+    assert re.fullmatch(
+        r"@copy: rows-of-a-copy, version 1, estimated [0-9.]+ us .*\n"
+        r"  rows = 3: rows of a work-item; 1, 2, 3 or 6\n",
+        shown.err,
+    )
+    assert 'plan = #tir.plan<"rows-of-a-copy", 1, {rows = 3}>' in shown.out
+    assert "tir.for global_x" in shown.out
+    func, target = kernels.parse(COPY), load_target("pocl")
+    drawn = {plans.random_plan(func, target, Random(seed).choice).data.rule for seed in range(20)}
+    assert "rows-of-a-copy" in drawn

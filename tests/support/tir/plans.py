@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from clopt.context import CloptContext
 from clopt.dialects import cl, tir
 from clopt.passes.tir.apply_plan import TIRApplyPlanPass
-from clopt.passes.tir.rules import RULES
+from clopt.passes.tir.rules import rules
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import default_plan, plan_of, planned
 from clopt.passes.tir.rules.rule import Rule
@@ -36,7 +36,7 @@ def schedule_kernel(func: tir.FuncOp, target: cl.Target) -> list[str]:
 def every_space(func: tir.FuncOp, target: cl.Target) -> list[tuple[Rule[Any], Space[Any]]]:
     """The rules that fit a naive kernel, also those that object to it, with their spaces."""
     kernel = NaiveKernel(func)
-    fits = [(rule, rule.space(kernel, target)) for rule in RULES]
+    fits = [(rule, rule.space(kernel, target)) for rule in rules()]
     return [(rule, space) for rule, space in fits if isinstance(space, Space)]
 
 
