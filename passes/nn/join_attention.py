@@ -1,4 +1,4 @@
-"""Make one kernel of the two products of attention and the softmax between them."""
+"""Fusion of attention's two products and the softmax between them into one kernel."""
 
 from __future__ import annotations
 
@@ -17,17 +17,17 @@ from .roles import role_of
 
 _FLOAT_BYTES = 4
 _TEMPORARIES = 2
-"""The scores of a few queries, and their exponentials."""
+"""The temporaries of a few queries: their scores, and the exponentials of these."""
 
 
 @dataclass(frozen=True)
 class NNJoinAttentionPass(ModulePass):
-    """Compute `softmax(f(q k^T)) v` in one kernel on CPUs, so that no scores go to memory.
+    """Compute `softmax(f(q k^T)) v` in one kernel on CPUs, so that scores are not stored in memory.
 
     f is any chain of elementwise operations: scales, masks and biases of any broadcast shape.
-    Parts of a joint projection become reads, and a transposition behind that keeps rows becomes
-    writes. The kernel keeps the scores of a vector of queries in memory of its own: with so many
-    keys that these leave the second cache, or fewer queries than lanes, the operations stay apart.
+    Slices of a joint projection become reads, and a following transposition that keeps rows becomes
+    writes. The kernel keeps the scores of one vector of queries in private memory. The operations
+    stay separate if the scores exceed the L2 cache, or if there are fewer queries than lanes.
     """
 
     name: ClassVar[str] = "nn-join-attention"
@@ -48,18 +48,18 @@ class _Attention:
     """The operations around a softmax that one kernel can compute."""
 
     product: nn.MatmulOp
-    """The scores."""
+    """The product that computes the scores."""
     chain: list[Operation]
-    """The elementwise operations behind it."""
+    """The elementwise operations between the product and the softmax."""
     softmax: nn.SoftmaxOp
     weighted: nn.MatmulOp
     before: list[Operation] = field(default_factory=list[Operation])
-    """The operations that take queries, keys and values out of others, for these alone."""
+    """The operations that extract queries, keys and values from other values, for this use only."""
     after: list[Operation] = field(default_factory=list[Operation])
 
     @staticmethod
     def of(softmax: nn.SoftmaxOp) -> _Attention | None:
-        """Return the attention around a softmax, if it is one."""
+        """Return the attention around a softmax, or None."""
         rank = len(nn.shape_of(softmax.x))
         weighted = _only_user(softmax.result)
         if (
@@ -91,14 +91,14 @@ class _Attention:
         return found
 
     def fits(self, target: cl.Target) -> bool:
-        """Whether vectors of queries are whole, and their scores fit the second cache."""
+        """Return whether there is a whole vector of queries and its scores fit the L2 cache."""
         *_, queries, keys = nn.shape_of(self.product.result)
         scratch = _TEMPORARIES * _FLOAT_BYTES * keys * target.machine.vector_width
         width = target.machine.vector_width
         return 1 < width <= queries and keys > 0 and scratch <= target.machine.l2_cache_bytes
 
     def join(self) -> None:
-        """Put all into one region."""
+        """Move all operations into one region."""
         product, weighted = self.product, self.weighted
         made: list[Operation] = []
         keys = product.b
@@ -135,9 +135,10 @@ def _only_user(value: SSAValue) -> Operation | None:
 
 
 def _chain(value: SSAValue, user: Operation) -> list[Operation] | None:
-    """Follow single-use elementwise operations from `value`, which `user` reads, back to a product.
+    """Follow single-use elementwise operations from `value` back to a matmul.
 
-    Return [product, *operations], or None where there is no such chain.
+    Return [matmul, *operations], or None if another operation or use interrupts the chain to
+    `user`.
     """
     op = value.owner
     if _only_user(value) is not user or not isinstance(op, Operation):
@@ -154,9 +155,9 @@ def _chain(value: SSAValue, user: Operation) -> list[Operation] | None:
 
 
 def _moves(value: SSAValue, rows: bool) -> list[Operation]:
-    """Return the operations from `value` back to a slice, if each has one reader.
+    """Return the moves from `value` back to a slice, or none if anything else intervenes.
 
-    With `rows`, elements that are neighbours in a row of the value are so in memory, too.
+    With `rows`, adjacent elements of a row of the value must be adjacent in memory, too.
     """
     found: list[Operation] = []
     while _only_user(value) is not None:

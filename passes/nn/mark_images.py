@@ -1,4 +1,4 @@
-"""Mark the inputs and outputs of networks that the application gives as images."""
+"""Marking of the network inputs and outputs that the application passes as images."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ _RANK = 4
 
 @dataclass(frozen=True)
 class NNMarkImagesPass(ModulePass):
-    """Marks inputs and outputs of networks as images of RGBA texels: they get `nn.image`.
+    """Mark inputs and outputs of networks as images of RGBA texels, with `nn.image`.
 
-    `nn-choose` gives them the packed layout of four channels a texel, and `nn-to-cl` makes images
-    of them. Refused are names that no network has, tensors that are not N x C x H x W of floats,
-    and targets that keep values in buffers or have no image that large.
+    `nn-choose` gives them the packed layout of four channels per texel, and `nn-to-cl` makes images
+    of them. The pass refuses names that no network has, tensors that are not N x C x H x W of
+    floats, and targets that keep values in buffers or do not support an image that large.
     """
 
     name: ClassVar[str] = "nn-mark-images"
@@ -61,7 +61,7 @@ def _parameters(function: func.FuncOp) -> Iterator[tuple[str, Attribute]]:
 
 
 def _check_target(name: str, target: cl.Target) -> None:
-    """Refuse targets whose kernels pass values on in buffers."""
+    """Raise CloptError for targets whose kernels pass values in buffers."""
     if not target.device.images:
         raise CloptError(f'"{name}" is to be an image, but {target.name} has no images.')
     if not target.uses_textures:
@@ -73,10 +73,10 @@ def _check_target(name: str, target: cl.Target) -> None:
 
 
 def _check_type(name: str, type_: Attribute, target: cl.Target) -> None:
-    """Refuse tensors that no image of RGBA floats holds."""
+    """Raise CloptError for tensors that no image of RGBA floats can hold."""
     plain = nn.plain_type(type_)
     if plain.element_type not in (f16, f32):
-        raise CloptError(f'"{name}" is {type_}; an image gives and takes f32 or f16.')
+        raise CloptError(f'"{name}" is {type_}, but an image must be of f32 or f16.')
     shape = plain.get_shape()
     if len(shape) != _RANK or 0 in shape:
         raise CloptError(

@@ -1,4 +1,4 @@
-"""Store the floats of a network as half, and on request compute contractions in half."""
+"""Storage of a network's floats as half, and optionally contractions that accumulate in half."""
 
 from __future__ import annotations
 
@@ -26,18 +26,18 @@ PRECISIONS = ("f32", "f16-storage", "f16")
 
 LARGEST_HALF = 65504.0
 SMALLEST_HALF = 2.0**-14
-"""The least number that half holds with all of its 11 bits (IEEE 754-2008, table 3.5)."""
+"""The least positive number with all 11 bits of half precision (IEEE 754-2008, table 3.5)."""
 
 
 def is_single(value: SSAValue) -> bool:
-    """Whether a value is a tensor of f32."""
+    """Return whether a value is a tensor of f32."""
     return isinstance(value.type, TensorType) and nn.tensor_type(value).element_type == f32
 
 
 def misfit(values: Array) -> str | None:
     """Return why half cannot store an array, or None if it can.
 
-    Small numbers may vanish among larger ones: they add nothing to a sum that is rounded to half.
+    Small numbers may vanish next to larger ones: they add nothing to a sum that is rounded to half.
     """
     finite = np.abs(values[np.isfinite(values)])
     largest = float(finite.max(initial=0))
@@ -56,7 +56,7 @@ class _Rewriting:
     halves: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
     """The stored half behind each widened value."""
     rounded: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """The half made of each f32 value that an operation on halves reads."""
+    """The half of each f32 value that an operation on halves reads."""
     remarks: list[str] = field(default_factory=list[str])
 
     def run(self, block: Block) -> None:
@@ -77,7 +77,7 @@ class _Rewriting:
         if not floats or rule is HalfRule.SINGLE:
             return False
         if rule is not HalfRule.ROUNDS and _is_returned(op):
-            # Kernels read halves and store f32 for free; a cast at the end is another kernel.
+            # A kernel can read halves and store f32 at no cost; a final cast would be a kernel.
             return False
         computed = [v for v in floats if not isinstance(v.owner, nn.ConstantOp)]
         stored = [value in self.halves for value in computed]
@@ -99,7 +99,7 @@ class _Rewriting:
         return [*(array for array in arrays if array is not None), *numbers]
 
     def _replace(self, op: nn.NNOp) -> None:
-        """Put the same operation on halves in its place, with results widened for f32 users."""
+        """Replace an operation by the same one on halves, with results widened for f32 users."""
         properties = dict(op.properties)
         for name, attr in properties.items():
             value = _scalar(attr)
@@ -150,13 +150,13 @@ class _Rewriting:
 
 
 def _is_returned(op: Operation) -> bool:
-    """Whether only the function's return uses an operation."""
+    """Return whether only the function's return uses an operation."""
     users = [use.operation for result in op.results for use in result.uses]
     return bool(users) and all(isinstance(user, func.ReturnOp) for user in users)
 
 
 def _scalar(attr: Attribute) -> float | None:
-    """Return the value of a property of type f32: a bound of a clip, the value of a pad."""
+    """Return the value of a property of type f32, such as a bound of a clip, else None."""
     if not isinstance(attr, FloatAttr):
         return None
     typed = cast("FloatAttr[AnyFloat]", attr)
@@ -169,9 +169,9 @@ def _half_type(value: SSAValue) -> Attribute:
 
 @dataclass(frozen=True)
 class NNMixedPrecisionPass(ModulePass):
-    """Stores the values and weights of an f32 network as half, by each operation's `nn.HalfRule`.
+    """Store the values and weights of an f32 network as half, by each operation's `nn.HalfRule`.
 
-    `f16-storage` computes everything in float, `f16` lets contractions add up halves where the
+    `f16-storage` computes everything in float; `f16` lets contractions accumulate halves if the
     target can. Inputs and outputs stay f32. An operation stays in f32, with a remark, if half
     cannot store one of its constants.
     """

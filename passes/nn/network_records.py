@@ -1,4 +1,4 @@
-"""What a tuning database says of the parts of a network, and of the network as a whole."""
+"""Tuning records of the parts of a network and of the whole network."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from ..tir.tuning_record import Record
 
 @dataclass(frozen=True)
 class NetworkRecords:
-    """The newest records of one device, by one driver, with the same facts."""
+    """The newest records of one device and driver, with the same facts."""
 
     source: RecordSource
     newest: Mapping[tuple[str, str], Record]
-    """By what was computed, and how: `kernel` and `tried` of the records."""
+    """The records by computation and variant: their fields `kernel` and `tried`."""
 
     @classmethod
     def nearest(
         cls, database: TuningDatabase, keys: Iterable[str], target: cl.Target, device: DeviceDriver
     ) -> Self | None:
-        """Those of any of the keys, from the device that is nearest to `device`; no plans."""
+        """Return the records of these keys, without plans, from the device nearest to `device`."""
         found = [record for record in database.of_kernels(keys, target.name) if not record.plan]
         source = next(iter(sources(found, target, device)), None)
         if source is None:
@@ -47,14 +47,14 @@ class NetworkRecords:
         return cls(source, newest)
 
     def is_refuted(self, network: str, usual: str, other: str) -> bool:
-        """Whether the network itself gained no more than the noise of both times by another way."""
+        """Return whether the whole network gained no more than the noise of both measurements."""
         before, after = (self.newest.get((network, way)) for way in (usual, other))
         if after is None or before is None or before.microseconds is None:
             return after is not None and bool(after.fault)
         return after.most >= before.least
 
     def remarks(self, choices: str, device: DeviceDriver) -> Sequence[str]:
-        """Return a remark on where the choices were measured, unless it was on `device`."""
+        """Return a remark about the records' device, unless it is `device`."""
         if self.source.device == device and self.source.has_facts:
             return ()
         place = device_label(self.source.device, self.source.has_facts)
@@ -65,5 +65,5 @@ class NetworkRecords:
 
 
 def digest(words: Iterable[str]) -> str:
-    """Return a digest of a sequence of words."""
+    """Return a hash of a sequence of words."""
     return sha256("\n".join(words).encode()).hexdigest()[:16]

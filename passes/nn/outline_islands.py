@@ -1,4 +1,4 @@
-"""Give functions that mix nn operations with those of other dialects networks that they call."""
+"""Outlining of nn operations from functions that mix them with other dialects."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from .embedding.islands import Island, islands_between
 
 
 class NNOutlineIslandsPass(ModulePass):
-    """Move nn operations that stand between operations of other dialects to networks.
+    """Move nn operations between operations of other dialects to networks of their own.
 
-    Each island, connected nn operations that run with no foreign operation between them, becomes a
-    function with the attribute `nn.network`, and a `func.call` of it. Foreign operations keep their
-    order, and functions of nn operations alone stay as they are. Modules with networks that cannot
-    be lowered are refused before anything changes.
+    Each island, connected nn operations that can run without a foreign operation in between,
+    becomes a function with the attribute `nn.network`, and a `func.call` of it. Foreign operations
+    keep their order, and functions of nn operations alone are left unchanged. Modules with networks
+    that cannot be lowered are refused before anything changes.
     """
 
     name = "nn-outline-islands"
@@ -38,11 +38,11 @@ class _Outliner:
     """Moves the islands of an operation to functions."""
 
     def __init__(self, mixed: Operation, names: set[str]) -> None:
-        """`names` are the symbols of the module; those of the functions are added."""
+        """Outline from one operation; `names` are the module's symbols, and new ones join them."""
         self.mixed, self.names = mixed, names
 
     def networks(self) -> Iterator[func.FuncOp]:
-        """Replace the islands by calls; yield the functions that these call."""
+        """Replace the islands by calls; yield the called functions."""
         constants: list[nn.ConstantOp] = []
         for block in list(_blocks(self.mixed)):
             if not any(map(nn.is_operation, block.ops)):
@@ -68,7 +68,7 @@ class _Outliner:
     def _outline(
         self, island: Island, outputs: Sequence[SSAValue]
     ) -> tuple[func.FuncOp, func.CallOp]:
-        """Move an island to a function, and return that and its call."""
+        """Move an island to a function; return the function and its call."""
         name = free_name(f"{symbol_name(self.mixed) or 'network'}_nn", self.names)
         self.names.add(name)
         inputs = _inputs(island)

@@ -1,4 +1,4 @@
-"""Round the products of a float network to int8."""
+"""Quantisation of a float network's products to int8."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from .quantization.scales import (
 )
 
 GLOBAL_SCALE = 8.0
-"""The greatest absolute value of activations where nobody measured them."""
+"""The assumed largest magnitude of activations without measured ranges."""
 
 
 @dataclass
 class _Quantizing:
-    """Rewrites one network by its plan; `largest` is by the roots of the plan's sites."""
+    """The rewriting of one network by its plan; `largest` is by the roots of the plan's sites."""
 
     function: func.FuncOp
     plan: QuantizationPlan
@@ -46,14 +46,15 @@ class _Quantizing:
     shifts: bool
     weights: Weights | None
     integers: dict[SSAValue, SSAValue] = field(default_factory=dict[SSAValue, SSAValue])
-    """The int8 forms of floats that come from int8."""
+    """The int8 form of each float that is dequantised from int8."""
 
     @property
     def block(self) -> Block:
+        """Return the block of the network."""
         return self.function.body.block
 
     def run(self) -> list[SSAValue]:
-        """Rewrite; the sites as floats that come back from int8."""
+        """Rewrite the network; return its sites as dequantised floats."""
         sites = [self._quantize(value) for value in self.plan.sites]
         moved = set(self.plan.moved)
         for op in list(self.block.ops):
@@ -69,7 +70,7 @@ class _Quantizing:
         return step_of(self.largest[self.plan.root(value)], self.shifts)
 
     def _quantize(self, value: SSAValue) -> SSAValue:
-        """Round a value; all readers but results of the network get what comes back from int8."""
+        """Round a value; all readers except results of the network read the dequantised value."""
         users = [use for use in value.uses if not isinstance(use.operation, func.ReturnOp)]
         owner = value.owner
         point = (
@@ -91,7 +92,7 @@ class _Quantizing:
         return back.result
 
     def _move(self, op: Operation) -> None:
-        """Return the same movement of int8."""
+        """Replace a data movement by the same one on int8."""
         (value,) = op.results
         moved = type(op).create(
             operands=[self.integers[operand] for operand in op.operands],
@@ -131,13 +132,13 @@ class _Quantizing:
                 self._quantize_bias(*added, sums)
 
     def _step_of(self, value: SSAValue) -> float | None:
-        """Return the scale of a value that comes from int8."""
+        """Return the scale of a value that is dequantised from int8, else None."""
         owner = value.owner
         scale = nn.constant_value(owner.scale) if isinstance(owner, nn.DequantizeOp) else None
         return None if scale is None else float(scale)
 
     def _quantize_bias(self, op: Operation, at: int, scale: Array) -> None:
-        """Return a constant in steps of a product's sums, if 32 bits hold it."""
+        """Round a constant in steps of a product's sums if 32 bits can hold it."""
         array = self._array(op.operands[at])
         if array is None or np.broadcast_shapes(array.shape, scale.shape) != array.shape:
             return
@@ -146,7 +147,7 @@ class _Quantizing:
             op.operands[at] = self._constant(op, op.operands[at], steps, scale)
 
     def _constant(self, user: Operation, old: SSAValue, steps: Array, scale: Array) -> SSAValue:
-        """Return a constant of integers as floats; the old one goes when nothing reads it."""
+        """Return a dequantised constant of integers in place of a constant of floats."""
         made = nn.ConstantOp.from_array(steps, self.weights, nn.hint_of(old))
         step = nn.ConstantOp.from_array(scale.astype(np.float32), self.weights)
         zero = nn.ConstantOp.from_array(np.zeros((), steps.dtype))
@@ -168,7 +169,7 @@ class _Quantizing:
 
 
 def _kept_axis(op: Operation, at: int) -> int | None:
-    """Return the axis of a weight along which each sum has its own scale; None for several."""
+    """Return the axis of a weight along which each sum can have its own scale, or None."""
     match op:
         case nn.ConvOp():
             return 0
@@ -183,7 +184,7 @@ def _kept_axis(op: Operation, at: int) -> int | None:
 
 
 def _added_constant(op: Operation) -> tuple[Operation, int] | None:
-    """Return the sum that alone reads a product, and the position of its constant."""
+    """Return the sum that alone reads a product, and the position of its constant, or None."""
     uses = list(op.results[0].uses)
     if len(uses) != 1:
         return None
@@ -196,17 +197,17 @@ def _added_constant(op: Operation) -> tuple[Operation, int] | None:
 
 @dataclass(frozen=True)
 class NNQuantizePass(ModulePass):
-    """Rounds what products with constant weights read to int8: `nn.quantize` and `nn.dequantize`.
+    """Round the inputs of products with constant weights to int8: `nn.quantize`, `nn.dequantize`.
 
-    So do residual sums and averages between products, and whatever only moves elements handles
-    int8 itself; all else stays float. Zero points are 0, and 127 steps reach the end of a range.
-    With `shifts`, or for a target with an accelerator that needs them, scales are powers of two and
-    halves go up: a scale turns into a shift. Activations reach from -128 to 127, weights from -127
-    to 127, biases are i32 in steps of their product's sums. `per_channel` gives each output channel
-    of a weight a scale of its own.
+    Residual sums and averages between products read int8, too, and data movement handles int8
+    directly; everything else stays float. Zero points are 0, and 127 steps reach the end of a
+    range. With `shifts`, or for a target with an accelerator that needs them, scales are powers of
+    two and rounding is half up, so that rescaling is a shift. Activations range from -128 to 127,
+    weights from -127 to 127, and biases are i32 in steps of their product's sums. `per_channel`
+    gives each output channel of a weight its own scale.
 
     The range of a value is measured (the attribute `nn.ranges` of the network), or else
-    `global_scale`, the greatest absolute value of every one. Runs after `simplify`.
+    `global_scale`, the assumed largest magnitude of all values. Runs after `simplify`.
     """
 
     name: ClassVar[str] = "nn-quantize"
@@ -216,7 +217,7 @@ class NNQuantizePass(ModulePass):
 
     def __post_init__(self) -> None:
         if not (math.isfinite(self.global_scale) and self.global_scale > 0):
-            raise ValueError(f"global_scale is a positive number, not {self.global_scale}")
+            raise ValueError(f"global_scale must be a positive number, got {self.global_scale}")
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         shifts = self.shifts or needs_shifts(target_of(op))
@@ -224,7 +225,7 @@ class NNQuantizePass(ModulePass):
             replace(self, shifts=shifts).quantize(function, weights_of(ctx, op))
 
     def quantize(self, function: func.FuncOp, weights: Weights | None) -> list[SSAValue]:
-        """Quantise one network; its sites as floats that come back from int8, in order."""
+        """Quantise one network; return its sites as dequantised floats, in order."""
         plan = plan_of(function)
         largest = self._largest(function, plan)
         sites = _Quantizing(function, plan, largest, self.per_channel, self.shifts, weights).run()
@@ -232,7 +233,7 @@ class NNQuantizePass(ModulePass):
         return sites
 
     def _largest(self, function: func.FuncOp, plan: QuantizationPlan) -> dict[SSAValue, float]:
-        """Return the greatest absolute value of the sites that share a scale, by their root."""
+        """Return the largest magnitude of the sites that share a scale, by their root."""
         ranges = ranges_of(function)
         largest: dict[SSAValue, float] = {}
         for value, name in zip(plan.sites, site_names(function, plan), strict=True):

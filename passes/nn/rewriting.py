@@ -1,4 +1,4 @@
-"""Helpers of the rewrite patterns over nn."""
+"""Helpers for rewrite patterns over nn."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ...dialects import nn
 
 
 def rewrite_networks(module: ModuleOp, pattern: RewritePattern) -> None:
-    """Offer each operation of a module's networks to `pattern`, without those that it makes."""
+    """Offer each operation of a module's networks to `pattern`, but not those that it creates."""
     walker = PatternRewriteWalker(pattern, apply_recursively=False)
     for network in nn.networks_of(module):
         walker.rewrite_region(network.body)
@@ -22,9 +22,9 @@ def rewrite_networks(module: ModuleOp, pattern: RewritePattern) -> None:
 def replace(
     rewriter: PatternRewriter, op: Operation, *new_ops: Operation, named: Operation | None = None
 ) -> None:
-    """Replace an operation by new ones, of which the last gives the results.
+    """Replace an operation by new ones; the last one's results replace its results.
 
-    They take the location of `op`, or of `named` if they mostly stem from that node.
+    They get the location of `op`, or of `named` if they mostly stem from that node.
     """
     for new_op in new_ops:
         new_op.location = (named or op).location
@@ -32,12 +32,12 @@ def replace(
 
 
 def forward(rewriter: PatternRewriter, op: Operation, value: SSAValue) -> None:
-    """Replace an operation of one result by a value that exists already."""
+    """Replace an operation with one result by an existing value."""
     rewriter.replace(op, (), (value,))
 
 
 def in_kernel(op: Operation) -> bool:
-    """Whether an operation is in a region: its kernel is decided, so patterns leave it alone."""
+    """Return whether an operation is in a region: its kernel is final, so patterns skip it."""
     return isinstance(op.parent_op(), nn.FusedOp)
 
 
@@ -51,13 +51,13 @@ def splat_of(value: SSAValue) -> int | float | None:
 
 
 def is_near(value: SSAValue, expected: float) -> bool:
-    """Whether a value is the constant `expected`, up to an exporter's rounding."""
+    """Return whether a value is the constant `expected`, up to an exporter's rounding."""
     splat = splat_of(value)
     return splat is not None and math.isclose(splat, expected, rel_tol=1e-3)
 
 
 def factors(value: SSAValue, stop: SSAValue | None = None) -> Iterable[SSAValue]:
-    """Return the leaves of a tree of products; pow(x, 3) is three factors, `stop` a leaf."""
+    """Yield the leaves of a tree of products; pow(x, 3) is three factors, `stop` is a leaf."""
     owner = value.owner
     if value is not stop and isinstance(owner, nn.BinaryOp):
         exponent = splat_of(owner.b) if owner.kind.data is nn.BinaryKind.POW else None

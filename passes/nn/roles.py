@@ -1,4 +1,4 @@
-"""The role of an operation in its kernel, which its class states."""
+"""The roles of operations in their kernels, which their classes define."""
 
 from __future__ import annotations
 
@@ -13,6 +13,6 @@ def role_of(op: Operation) -> nn.Role | None:
 
 
 def starts_kernel(op: Operation) -> bool:
-    """Whether an operation has a role that starts a kernel."""
+    """Return whether an operation has a role that starts a kernel."""
     role = role_of(op)
     return role is not None and role.starts_kernel

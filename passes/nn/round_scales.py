@@ -1,4 +1,4 @@
-"""Round the scales of a quantised network to powers of two."""
+"""Rounding of a quantised network's scales to powers of two."""
 
 from __future__ import annotations
 
@@ -25,13 +25,13 @@ from .quantization.scales import LARGEST, steps_of, weight_scale
 
 @dataclass(frozen=True)
 class NNRoundScalesPass(ModulePass):
-    """Gives quantised values and weights scales of powers of two, as shifts need.
+    """Give quantised values and weights scales that are powers of two, as shifts require.
 
-    The scale of a value becomes the power of two at or above it, so that nothing saturates that did
-    not before; its zero point stays. Weights of 8 bits are rounded anew, symmetrically, with as
-    many scales as they had. A remark for each weight tells its relative error (root mean square).
-    Values whose integers the application gives or takes keep their scales. So do i32 biases: who
-    adds in integers rounds them to steps of the sums.
+    The scale of a value becomes the power of two at or above it, so that no additional value
+    saturates; its zero point stays. 8-bit weights are rounded again, symmetrically, with the same
+    number of scales. A remark reports the relative error of each weight (root mean square). Values
+    whose integers the application provides or reads keep their scales. So do i32 biases: integer
+    accumulators round them to steps of the sums.
     """
 
     name: ClassVar[str] = "nn-round-scales"
@@ -52,8 +52,8 @@ class NNRoundScalesPass(ModulePass):
 def _groups(ops: list[Operation]) -> list[list[nn.QuantizeOp | nn.DequantizeOp]]:
     """Return the conversions that share each set of integers that never leaves the network.
 
-    Integers stay together through what only moves them. A set with another maker or reader, or
-    with several scales, is not among them.
+    Integers belong to one set across operations that only move them. Sets with other producers or
+    readers, or with several scales, are left out.
     """
     parent: dict[SSAValue, SSAValue] = {}
 
@@ -86,7 +86,7 @@ def _groups(ops: list[Operation]) -> list[list[nn.QuantizeOp | nn.DequantizeOp]]
 
 
 def _scale(op: nn.QuantizeOp | nn.DequantizeOp) -> float | None:
-    """Return the scale of a conversion, if it is one known number."""
+    """Return the scale of a conversion if it is one known number, else None."""
     array = nn.constant_value(op.scale)
     return float(array.reshape(())) if array is not None and array.size == 1 else None
 
@@ -105,7 +105,7 @@ def _round_value(group: list[nn.QuantizeOp | nn.DequantizeOp]) -> None:
 
 
 def _round_weight(op: nn.DequantizeOp, weights: Weights | None) -> list[str]:
-    """Round a constant of 8 bits anew; a remark with its error."""
+    """Round an 8-bit constant again; return a remark with its error."""
     arrays = [nn.constant_value(value, weights) for value in op.operands]
     q, scale, zero = arrays
     if q is None or scale is None or zero is None or q.dtype.itemsize > 1 or not q.size:
@@ -128,7 +128,7 @@ def _round_weight(op: nn.DequantizeOp, weights: Weights | None) -> list[str]:
 
 
 def _like(exact: Array, scale: Array) -> Array:
-    """Scales of powers of two for an array: one, or along the axis of the scales that it had."""
+    """Return power-of-two scales for an array: one, or one per channel like `scale`."""
     aligned = (1,) * (exact.ndim - scale.ndim) + scale.shape
     axes = [axis for axis, size in enumerate(aligned) if size > 1]
     return weight_scale(exact, axes[0] if len(axes) == 1 else None, shifts=True)

@@ -1,4 +1,4 @@
-"""Move reshapes after elementwise operations, so that kernels and their epilogues can meet."""
+"""Moving of reshapes after elementwise operations, so that kernels and epilogues are adjacent."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from ...dialects import nn
 
 
 def regroup(shape: Sequence[int], old: Sequence[int], new: Sequence[int]) -> list[int] | None:
-    """Return the shape of an operand, broadcast against `old`, after `old` is reshaped to `new`.
+    """Return the shape of an operand that broadcasts to `old` once `old` is reshaped to `new`.
 
-    None if no reshape of the operand is right, because the operand broadcasts some of the
+    Return None if no reshape of the operand is correct, because it broadcasts some of the
     dimensions that the reshape merges or splits together.
     """
     if 0 in old:
@@ -35,7 +35,7 @@ def regroup(shape: Sequence[int], old: Sequence[int], new: Sequence[int]) -> lis
 
 
 def sink(op: nn.NNOp) -> bool:
-    """Compute an elementwise `op` before the reshape of its operand; return whether it did.
+    """Compute an elementwise `op` before the reshape of its operand; return whether it moved.
 
     The reshape must be the only use of a computed value. The other operands get reshapes of their
     own, which cancel others or cost nothing.
@@ -79,7 +79,7 @@ def sink(op: nn.NNOp) -> bool:
 
 
 def _ignores_axes(op: nn.NNOp) -> bool:
-    """Whether an operation computes the same whatever the axes of its operands are."""
+    """Return whether an operation does not depend on the axes of its operands."""
     return op.ROLE is nn.Role.ELEMENTWISE and not op.BY_CHANNEL
 
 
@@ -102,9 +102,9 @@ def _reshaped(value: SSAValue, shape: Sequence[int], op: Operation) -> SSAValue:
 
 
 class NNSinkReshapesPass(ModulePass):
-    """elementwise(reshape(x)) -> reshape(elementwise(x)), so that `nn-fuse` sees them together.
+    """elementwise(reshape(x)) -> reshape(elementwise(x)), so that `nn-fuse` can fuse with x.
 
-    A convolution that became a matrix product has a reshape between itself and its activation.
+    A convolution that became a matrix product has a reshape before its activation.
     """
 
     name = "nn-sink-reshapes"

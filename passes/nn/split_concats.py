@@ -1,4 +1,4 @@
-"""Cut concatenations of more operands than a kernel can have into several."""
+"""Splitting of concatenations with more operands than a kernel can have."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from .fuse import MOST_INPUTS
 from .rewriting import in_kernel, replace, rewrite_networks
 
 _PIECE = 64
-"""The most operands of one piece."""
+"""Most operands of one piece."""
 
 _MULTIPLE = 4
-"""Channels of so many tensors fill whole texels."""
+"""The length of pieces is a multiple of this, so that single channels fill whole texels."""
 
 
 def pieces(values: Sequence[SSAValue]) -> Iterator[Sequence[SSAValue]]:
-    """Return runs of operands that a kernel can take, nearly equal in length."""
+    """Return runs of operands that a kernel can read, nearly equal in length."""
     count = -(-len(values) // _PIECE)
     length = -(-len(values) // (count * _MULTIPLE)) * _MULTIPLE
     return (values[i : i + length] for i in range(0, len(values), length))
@@ -54,10 +54,10 @@ class SplitConcat(RewritePattern):
 
 
 class NNSplitConcatsPass(ModulePass):
-    """Concatenate in several steps where one kernel would have too many parameters.
+    """Concatenate in several steps if one kernel would have too many parameters.
 
-    Where the operands lie one behind the other in the result, the pieces do, too, so that each
-    kernel writes its part of the result; elsewhere every element is copied once more.
+    If the operands are contiguous in the result, so are the pieces, and each kernel writes its part
+    of the result in place. Otherwise every element is copied once more.
     """
 
     name = "nn-split-concats"

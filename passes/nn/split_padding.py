@@ -1,4 +1,4 @@
-"""Pad the inputs of convolutions and pools in memory."""
+"""Padding of the inputs of convolutions and pools in memory."""
 
 from __future__ import annotations
 
@@ -33,13 +33,13 @@ def _pad(x: SSAValue, low: tuple[int, ...], high: tuple[int, ...], value: float)
 
 @dataclass(frozen=True)
 class _Savings:
-    """Padding that a limit on memory leaves to the loops of a kernel."""
+    """Padding that a memory limit leaves to the loops of a kernel."""
 
     budget: MemoryBudget | None
     target: cl.Target
 
     def take(self, op: nn.ConvOp | nn.PoolOp, terms: int) -> bool:
-        """Whether an operation with `terms` reads for each result keeps its padding."""
+        """Return whether an operation with `terms` reads per result must keep its padding."""
         if self.budget is None:
             return False
         node, type_ = node_name(op), nn.tensor_type(op.x)

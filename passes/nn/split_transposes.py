@@ -1,4 +1,4 @@
-"""Give matrix products a right operand whose rows are contiguous in memory."""
+"""Transposition of right operands of matrix products, for contiguous rows in memory."""
 
 from __future__ import annotations
 
@@ -37,9 +37,9 @@ class SplitRightTranspose(RewritePattern):
 class NNSplitTransposesPass(ModulePass):
     """Move the transposition of a computed right operand out of `nn.matmul`.
 
-    A tile of the product reads vectors along the operand's rows. To write the operand in that order
+    A tile of the product reads vectors along the operand's rows. Writing the operand in that order
     costs little, since the product then reads it once for each of its rows. Constants keep their
-    flag: the schedule lays them out at compile time. So do operands on CPUs, where the schedule
+    flag: the schedule transposes them at compile time. So do operands on CPUs, where the schedule
     copies the part that a work-item needs, or walks its rows.
     """
 

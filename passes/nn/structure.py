@@ -1,4 +1,4 @@
-"""When two rows of operations compute the same: equal keys whatever the values are called."""
+"""Structural keys: equal for sequences of operations that compute the same."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from xdsl.ir import Operation, SSAValue
 def structure(
     inputs: Iterable[SSAValue], ops: Iterable[Operation]
 ) -> tuple[tuple[object, ...], dict[SSAValue, int]]:
-    """Return a key that is equal for rows of operations that differ in their values and names only.
+    """Return a key that is equal for operations that differ only in their values and names.
 
-    Values are numbered as they come: inputs, then what else is read, and results. The numbers are
-    returned, too, so that a key can say more about one of them.
+    Values are numbered in order: inputs, then further operands and results. The numbers are
+    returned, too, so that a key can refer to one of them.
     """
     number = {value: i for i, value in enumerate(inputs)}
     rows: list[object] = [value.type for value in number]

@@ -1,4 +1,4 @@
-"""Turn functions of regions into queue programs that launch the regions as kernels."""
+"""Lowering of functions of regions to queue programs that launch the regions as kernels."""
 
 from __future__ import annotations
 
@@ -28,14 +28,14 @@ from .program.layouts import check_plain, outline_relayouts
 
 
 class NNToCLPass(ModulePass):
-    """Each function becomes a `cl.program`, each `nn.fused` a launch of an `nn.kernel`.
+    """Turn each function into a `cl.program` and each `nn.fused` into a launch of an `nn.kernel`.
 
-    Equal regions share a kernel. Reshapes become views, and so do slices of whole rows; results are
-    written where the caller wants them, and operands of concatenations into their results, where
-    they lie one behind the other there. Constants are packed here, other relayouts become kernels.
-    Calls of accelerators' graphs become the graphs' commands. Each `func.call` of a network becomes
-    a `cl.run` of its program. A network with the attribute `nn.wrapper` leaves a function with its
-    name and signature, which runs the program `@NAME_program`.
+    Equal regions share a kernel. Reshapes and slices of whole rows become views. Results are
+    written directly to the caller's buffers, and operands of concatenations to their results if
+    they are contiguous there. Constants are packed here; other relayouts become kernels. Calls of
+    accelerators' graphs become the graphs' commands. Each `func.call` of a network becomes a
+    `cl.run` of its program. A network with the attribute `nn.wrapper` leaves a function with its
+    name and signature that runs the program `@NAME_program`.
     """
 
     name = "nn-to-cl"
@@ -84,19 +84,19 @@ def _program(function: func.FuncOp, module: ModuleContext) -> cl.ProgramOp:
 def _check_parameters(
     op: Operation, values: Sequence[SSAValue], attrs: ArrayAttr[DictionaryAttr] | None
 ) -> None:
-    """Refuse layouts of what the caller binds, except images', and images without a layout."""
+    """Raise CloptError for parameters with layouts, unless they are images, and vice versa."""
     images = nn.images_of(attrs)
     check_plain(op, [value for i, value in enumerate(values) if i not in images])
     for value in (values[i] for i in sorted(images)):
         if not is_texture(nn.layout_of(value)):
             raise CloptError(
-                f"{node_name(op)}: {value.type} is to be an image; run nn-choose, which gives it "
-                "the layout"
+                f"{node_name(op)}: {value.type} is marked as an image, but has no image layout; "
+                "run nn-choose first"
             )
 
 
 def _check_images(module: ModuleOp) -> None:
-    """Refuse layouts in images that the target does not have."""
+    """Raise CloptError for layouts in images that the target does not support."""
     target = cl.target_of(module)
     for op in (op for function in nn.networks_of(module) for op in function.body.block.ops):
         for value in op.results:
@@ -110,6 +110,7 @@ def _check_images(module: ModuleOp) -> None:
 def _ports(
     values: Sequence[SSAValue], attrs: ArrayAttr[DictionaryAttr] | None, kind: str
 ) -> list[cl.Port]:
+    """Return the ports of a program for values and their attributes."""
     ports: list[cl.Port] = []
     for i, value in enumerate(values):
         name = text(attrs.data[i].data.get("nn.name")) if attrs else None

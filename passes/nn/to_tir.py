@@ -1,4 +1,4 @@
-"""Turn the region of each kernel into naive loop nests."""
+"""Lowering of the region of each kernel to naive loop nests."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from .lowering import KernelBuilder, lowering_of
 
 
 class NNToTIRPass(ModulePass):
-    """Each `nn.kernel` becomes a `tir.func` of naive loop nests, easy to check by eye.
+    """Turn each `nn.kernel` into a `tir.func` of naive loop nests, which are easy to review.
 
     Operations without a lowering are refused.
     """
@@ -30,7 +30,7 @@ class NNToTIRPass(ModulePass):
 
 
 def lower_kernel(kernel: nn.KernelOp) -> tir.FuncOp:
-    """Return the naive loops of a kernel; CloptError for an operation without a lowering."""
+    """Return the naive loops of a kernel; raise CloptError for an operation without a lowering."""
     block = kernel.body.block
     lowering = KernelBuilder(kernel.sym_name.data, block.args, kernel.yielded, kernel.layouts)
     for op in block.ops:
@@ -48,12 +48,12 @@ def lower_kernel(kernel: nn.KernelOp) -> tir.FuncOp:
 
 
 def _check_accumulators(kernel: nn.KernelOp, target: cl.Target) -> None:
-    """Refuse sums of halves where the target cannot add halves."""
+    """Raise CloptError for sums of halves if the target has no half arithmetic."""
     if target.device.fp16:
         return
     for op in kernel.body.block.ops:
         if isinstance(op, nn.NNOp) and "accumulate" in op.properties:
             raise CloptError(
                 f"{node_name(op)}: accumulate = f16 needs half arithmetic, which the target "
-                f"{target.name} has not: leave it out, halves are then added up in float"
+                f"{target.name} lacks; leave it out to accumulate halves in float"
             )

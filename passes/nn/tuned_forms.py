@@ -1,4 +1,4 @@
-"""The forms of convolutions that take least time by what a device said, from tuning databases."""
+"""Choice of the forms of convolutions by measured times from tuning databases."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ from .network_records import NetworkRecords, digest
 from .winograd import ConvByTransforms
 
 _VERSION = 1
-"""Of what a convolution becomes in a form; old records of forms do not count for a new one."""
+"""Version of the code generated for a convolution in a form.
+
+Raising it invalidates the stored records of forms.
+"""
 
 _DIRECT = "direct"
 _WINOGRAD = "winograd"
@@ -30,7 +33,7 @@ class ConvolutionSite:
 
     @cached_property
     def digest(self) -> str:
-        """The key of its records: a digest of what it computes, without names and bias."""
+        """Return a digest of the computation, without names and bias: the key of its records."""
         op, by = self.op, self.transforms
         types = (nn.plain_type(value.type) for value in (op.x, op.w, op.result))
         properties = sorted(
@@ -45,45 +48,45 @@ class ConvolutionSite:
 
     @cached_property
     def usual(self) -> str:
-        """The form that the model of the target chooses."""
+        """Return the form that the target's cost model chooses."""
         return form_text(self.transforms.usual(self.op))
 
     @property
     def tiles(self) -> Mapping[str, int | None]:
-        """Its forms, and the m of F(m x m, 3 x 3); None for the direct form, which comes first."""
+        """Return the forms with the m of F(m x m, 3 x 3); the direct form, None, comes first."""
         found = (None, *sorted(self.transforms.allowed(self.op)))
         return {form_text(tile): tile for tile in found}
 
 
 @dataclass(frozen=True)
 class FormChoice:
-    """The forms of a network that are not those of the model."""
+    """The forms of a network that differ from the model's."""
 
     forms: Mapping[ConvolutionSite, str] = field(default_factory=dict[ConvolutionSite, str])
     remarks: Sequence[str] = ()
 
     @property
     def tiles(self) -> dict[Operation, int | None]:
-        """The m of each form."""
+        """Return the m of each form."""
         return {each.op: each.tiles[form] for each, form in self.forms.items()}
 
 
 @dataclass(frozen=True)
 class TunedForms:
-    """Databases, and the device whose records come first."""
+    """Tuning databases, and the device whose records take precedence."""
 
     database: TuningDatabase
     device: DeviceDriver
     target: cl.Target
 
     def choose(self, found: Sequence[ConvolutionSite]) -> FormChoice:
-        """Return the fastest forms of a network's convolutions, where a device has compared some.
+        """Return the fastest measured forms of a network's convolutions.
 
-        Forms other than the model's must be faster by more than the noise of both. Where the
-        network itself was no faster in them, those of the model stay.
+        Forms other than the model's must be faster by more than the noise of both. If the whole
+        network was measured with both and was not faster, the model's forms are used.
         """
         if self.target.name not in self.database.targets_of_forms:
-            return FormChoice()  # so that nobody needs the keys
+            return FormChoice()  # before computing the keys, which takes time
         network = network_key(found)
         keys = {network, *(each.digest for each in found)}
         known = NetworkRecords.nearest(self.database, keys, self.target, self.device)
@@ -111,17 +114,17 @@ def convolutions(function: func.FuncOp, transforms: ConvByTransforms) -> list[Co
 
 
 def network_key(found: Sequence[ConvolutionSite]) -> str:
-    """Return a digest of these convolutions of a network."""
+    """Return a digest of all these convolutions of a network."""
     return digest(("forms", *(each.digest for each in found)))
 
 
 def choice_key(found: Sequence[ConvolutionSite], forms: Mapping[ConvolutionSite, str]) -> str:
-    """Return a digest of a network's forms: those given, all others by the model."""
+    """Return a digest of the forms of a network: `forms`, and the model's for all other sites."""
     return digest(forms.get(each, each.usual) for each in found)
 
 
 def _fastest(each: ConvolutionSite, known: NetworkRecords) -> str:
-    """Return the form with the shortest time, the model's within the noise."""
+    """Return the form with the shortest time, or the model's if that is within the noise."""
     usual = known.newest.get((each.digest, each.usual))
     if usual is None:
         return each.usual

@@ -1,4 +1,4 @@
-"""Compute 3x3 convolutions by Winograd's transforms, where the target's costs promise a gain."""
+"""Winograd's transforms for 3x3 convolutions, where the cost model predicts a gain."""
 
 from __future__ import annotations
 
@@ -30,30 +30,31 @@ from ..memory_budget import MemoryBudget, MemorySaving
 from .rewriting import in_kernel, replace, rewrite_networks
 from .winograd_costs import Costs, ElementCounts, TexelCosts
 
-# F(4x4, 3x3) of halves is 1.5e-3 of the largest result off, F(2x2, 3x3) 4e-4, the direct form 3e-4.
+# Error of halves, relative to the largest result: F(4x4, 3x3) 1.5e-3, F(2x2, 3x3) 4e-4, the direct
+# form 3e-4.
 TILES: dict[Attribute, tuple[int, ...]] = {f32: (4, 2), f16: (2,)}
 """The m of the allowed F(m x m, 3 x 3), by element type."""
 _WEIGHT_BYTES = 4
 _SLOTS = 1.2
-"""Issue slots of a multiply-add where a GPU multiplies texels, as Mesa's ir3 compiles it."""
+"""Issue slots of a multiply-add on texels, as Mesa's ir3 compiles it for Adreno."""
 
-# Their transforms stay in the caches, and BLAS does not divide the product among threads.
+# So few that their transforms stay in the caches and BLAS does not split the product into threads.
 _FILTERS_AT_ONCE = 1024
 
 
 @dataclass(frozen=True)
 class NNWinogradPass(ModulePass):
-    """Turns 3x3 convolutions of stride 1 into input transform, matrix products, output transform.
+    """Turn 3x3 convolutions of stride 1 into input transform, matrix products, output transform.
 
-    With channels in blocks of a CPU these are one operation, whose kernel computes a few tiles at a
-    time. Where activations and weights are texels, the products compute along channels; elsewhere
+    With channels in blocks, on a CPU, these are one operation, whose kernel computes a few tiles at
+    a time. If activations and weights are texels, the products compute along channels; otherwise
     they are a batch of matrix products.
 
     `mode` is `off`, `auto` (if there is a gain after the cost of the transforms, a fact of the
     target) or `prefer` (if there are fewer products). By default the target's `winograd` decides.
 
-    In floats F(4, 3) is less exact than the direct form and F(2, 3) more so; a table has the
-    [errors by channels](layouts.md#blocks-of-channels-on-cpus). Halves get F(2, 3) alone.
+    In floats, F(4, 3) is less exact than the direct form, and F(2, 3) is more exact; a table lists
+    the [errors by channels](layouts.md#blocks-of-channels-on-cpus). Halves use only F(2, 3).
     `winograd=off` on the target keeps the direct form.
     """
 
@@ -82,15 +83,17 @@ class ConvByTransforms(RewritePattern):
     rate: float
     """Products per microsecond."""
     lanes: int = 0
-    """Channels of a block where a kernel transforms a few tiles at a time; 0 for other targets."""
+    """Channels per block if a kernel transforms a few tiles at a time; 0 for other targets."""
     in_texels: bool = False
     """Whether the products multiply texels of channels."""
     budget: MemoryBudget | None = None
     chosen: Mapping[Operation, int | None] = field(default_factory=dict[Operation, int | None])
-    """The m of F(m x m, 3 x 3) of some convolutions, None for the direct form; that of all others
-    is `usual`."""
+    """The m of F(m x m, 3 x 3) of some convolutions, None for the direct form.
+
+    All other convolutions use `usual`.
+    """
     is_choice: bool = True
-    """Whether the costs decide, and not the mode."""
+    """Whether the costs decide, not the mode."""
 
     @classmethod
     def on(cls, target: cl.Target, ctx: Context, op: Operation, mode: str = "") -> Self | None:
@@ -117,7 +120,7 @@ class ConvByTransforms(RewritePattern):
         if in_texels:
             costs = TexelCosts(transform_cost, launches=launches, byte=byte)
         else:
-            # A matrix product that a launch does by itself reads transformed weights like elements.
+            # A matrix product in a launch of its own reads transformed weights like elements.
             weight = _WEIGHT_BYTES * byte if lanes else transform_cost
             costs = Costs(transform_cost, weight, launches, overlaps=bool(lanes))
         return cls(weights, costs, rate, lanes, in_texels, budget)
@@ -149,15 +152,15 @@ class ConvByTransforms(RewritePattern):
         """Return the m of all F(m x m, 3 x 3) that may compute a convolution."""
         if in_kernel(op) or nn.constant_of(op.w) is None or not self._is_eligible(op):
             return []
-        # A map of one tile is all border: its transform has a term for each element, and Intel's
-        # compiler took a minute and a half for one.
+        # A map of one tile is all border: its transform has a term per element, and Intel's
+        # compiler took 90 s for one such kernel.
         sizes = shape_of(op.result)[2:]
         tiles = TILES.get(nn.tensor_type(op.x).element_type, ())
         found = [m for m in tiles if prod(tile_counts(sizes, m)) > 1]
         return [m for m in found if self.costs.gain(op, m) > -inf]
 
     def usual(self, op: nn.ConvOp) -> int | None:
-        """Return the cheapest m of F(m x m, 3 x 3), None if the direct form is cheaper."""
+        """Return the cheapest m of F(m x m, 3 x 3), or None if the direct form is cheaper."""
         best = max(self.allowed(op), key=lambda m: self.costs.gain(op, m), default=None)
         if best is None:
             return None
@@ -171,7 +174,7 @@ class ConvByTransforms(RewritePattern):
         return window == [KERNEL, KERNEL] and steps == {1} and is_filled
 
     def _must_save(self, op: nn.ConvOp, tile: int) -> bool:
-        """Whether a limit on memory leaves no room for the results of the transforms."""
+        """Return whether a memory limit leaves no room for the results of the transforms."""
         if self.budget is None or self.lanes:
             return False
         node, between = node_name(op), ElementCounts.between(op, tile)
@@ -197,7 +200,7 @@ class ConvByTransforms(RewritePattern):
 
 
 def transformed_weights(w: Array, tile: int, *, outputs_first: bool = False) -> Array:
-    """Return `G g G^T` of each filter g of w [O, C, 3, 3], computed in double.
+    """Return `G g G^T` of every filter g of w [O, C, 3, 3], computed in double.
 
     The result is [T * T, O, C], or [O, T * T, C] with `outputs_first`.
     """
@@ -206,7 +209,7 @@ def transformed_weights(w: Array, tile: int, *, outputs_first: bool = False) -> 
     sizes = (outputs, len(matrix), inputs) if outputs_first else (len(matrix), outputs, inputs)
     changed = np.empty(sizes, w.dtype)
     by_element = changed.transpose(1, 0, 2) if outputs_first else changed
-    # One product of all filters takes six times as long, numpy's einsum of all three longer still.
+    # One product of all filters takes six times as long; numpy's einsum of all three is slower.
     step = -(-_FILTERS_AT_ONCE // inputs)
     for at in range(0, outputs, step):
         filters = w[at : at + step].reshape(-1, KERNEL * KERNEL).astype(np.float64)

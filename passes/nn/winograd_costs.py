@@ -1,4 +1,4 @@
-"""The cost of a 3x3 convolution, direct and by Winograd's transforms, counted in products."""
+"""Cost model of a 3x3 convolution, direct and by Winograd's transforms, in units of a product."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from ...dialects.nn.winograd import KERNEL, tile_counts
 
 @dataclass(frozen=True)
 class ElementCounts:
-    """The elements of the operands and results of a convolution's kernels."""
+    """The numbers of elements and products of a convolution's kernels."""
 
     operand: int
     result: int
@@ -21,7 +21,7 @@ class ElementCounts:
 
     @staticmethod
     def direct(op: nn.ConvOp) -> ElementCounts:
-        """Of the direct form."""
+        """Return the counts of the direct form."""
         outputs, inputs = shape_of(op.w)[:2]
         n, _, h, w = shape_of(op.result)
         weights = outputs * inputs * KERNEL**2
@@ -31,7 +31,7 @@ class ElementCounts:
 
     @staticmethod
     def between(op: nn.ConvOp, tile: int) -> ElementCounts:
-        """Of the products between the transforms."""
+        """Return the counts of the products between the transforms."""
         outputs, inputs = shape_of(op.w)[:2]
         n, _, *sizes = shape_of(op.result)
         tiles, elements = n * prod(tile_counts(sizes, tile)), (tile + KERNEL - 1) ** 2
@@ -40,7 +40,7 @@ class ElementCounts:
 
     @property
     def moved(self) -> int:
-        """The elements that a kernel reads and writes, each once."""
+        """Return the elements that a kernel reads and writes, counting each once."""
         return self.operand + self.result + self.weights
 
 
@@ -49,41 +49,41 @@ class Costs:
     """The overheads of a convolution, in units of one product."""
 
     transform: float = 0.0
-    """Each element that a transform reads or writes."""
+    """Cost of each element that a transform reads or writes."""
     weight: float = 0.0
-    """Each weight."""
+    """Cost of each weight."""
     launches: float = 0.0
-    """What the target's `winograd_microseconds` are."""
+    """The target's `winograd_microseconds`, in products."""
     overlaps: bool = False
-    """Whether weights come from memory while others are multiplied."""
+    """Whether loads of weights overlap with multiplications."""
 
     def gain(self, op: nn.ConvOp, tile: int) -> float:
-        """Return what the transforms save, without the launches."""
+        """Return the products that the transforms save, without the launches."""
         between = ElementCounts.between(op, tile)
         transforms = self.transform * (between.operand + between.result)
         return self._total(ElementCounts.direct(op)) - self._total(between) - transforms
 
     def _total(self, sizes: ElementCounts) -> float:
-        """Return the products and reading their weights once."""
+        """Return the cost of the products and of reading their weights once."""
         read = self.weight * sizes.weights
         return max(sizes.products, read) if self.overlaps else sizes.products + read
 
 
 @dataclass(frozen=True)
 class TexelCosts(Costs):
-    """Costs where the transforms are kernels of texels; each keeps arithmetic or memory busy.
+    """Costs if the transforms are kernels on texels; each is limited by arithmetic or by memory.
 
     Tiles are 2.25 to 4 times as large as the maps that they cover, and their weights 1.8 to 4 times
-    as large as filters: where channels or positions are few, memory takes longer than the products
-    that are saved.
+    as large as filters. With few channels or positions, memory thus takes longer than the saved
+    products.
     """
 
     byte: float = 0.0
-    """Each byte that a kernel moves between memory and the device."""
+    """Cost of each byte that a kernel moves between memory and the device."""
 
     def gain(self, op: nn.ConvOp, tile: int) -> float:
         if op.accumulate is not None:
-            # What transforms add to the error of sums in half is not known.
+            # How much the transforms add to the error of sums in half is unknown.
             return -inf
         direct, between = ElementCounts.direct(op), ElementCounts.between(op, tile)
         byte = self.byte * nn.numpy_dtype(nn.tensor_type(op.x).element_type).itemsize

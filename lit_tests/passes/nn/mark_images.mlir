@@ -12,7 +12,7 @@
 
 // UNKNOWN: "photo" is to be an image, but the network has no such input or output; it has "camera", "row", "indices", "mask".
 // RANK: "row" has the shape 4; an image holds N x C x H x W, four channels in a texel.
-// TYPE: "indices" is tensor<1x4x3x3xi32>; an image gives and takes f32 or f16.
+// TYPE: "indices" is tensor<1x4x3x3xi32>, but an image must be of f32 or f16.
 // LIMIT: "camera" is an image2d of 3 x 3 texels, but adreno-740 has at most 16384 x 2; give the value another layout, or keep it in a buffer.
 // OFF: "camera" is to be an image, but on adreno-740 values lie in buffers, not in texels of four channels (texture=off); bind a buffer, or compile with texture=prefer.
 // CPU: "camera" is to be an image, but on pocl values lie in buffers

@@ -45,7 +45,7 @@ nn.kernel @relu_0 : (tensor<1x6x8xf32, #nn.layout<[1 by 4]>>) -> tensor<1x6x8xf3
 
 // -----
 
-// expected-error@unknown {{fc: accumulate = f16 needs half arithmetic, which the target none has not: leave it out, halves are then added up in float}}
+// expected-error@unknown {{fc: accumulate = f16 needs half arithmetic, which the target none lacks; leave it out to accumulate halves in float}}
 module attributes {cl.target = #cl.target<"none", {fp16 = false}>} {
   nn.kernel @matmul_0 : (tensor<2x3xf16>, tensor<3x4xf16>) -> tensor<2x4xf16> {
   ^bb0(%a: tensor<2x3xf16>, %b: tensor<3x4xf16>):
