@@ -1,1 +1,1 @@
-"""From quantised nn operations to layers of VTA."""
+"""The lowering of quantised nn operations to VTA layers."""

@@ -1,4 +1,4 @@
-"""What VTA tells `nn-choose`."""
+"""VTA as an accelerator for `nn-choose`."""
 
 from __future__ import annotations
 
@@ -20,14 +20,14 @@ from .matching import VTAMatch, find_matches, split_dequantizes
 
 
 class VTA(Accelerator):
-    """What VTA tells `nn-choose`."""
+    """VTA: its layers, their costs and the graphs made from them."""
 
     name: ClassVar[str] = "vta"
     title: ClassVar[str] = BinaryOp.ACCELERATOR
-    most_tensors: ClassVar[int | None] = MOST_TENSORS - 1  # one is for what lies between layers
+    most_tensors: ClassVar[int | None] = MOST_TENSORS - 1  # one holds values between layers
 
     def absence(self, target: cl.Target) -> str:
-        return ""  # our core runs on every device
+        return ""  # clopt's VTA core is an OpenCL kernel, so every device can run it
 
     def prepare(self, function: func.FuncOp) -> None:
         split_dequantizes(function)

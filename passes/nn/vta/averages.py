@@ -1,4 +1,4 @@
-"""Averages of int8 as sums, a product, and a shift: exactly what division and rounding give."""
+"""Averages of int8 as a sum, a product and a shift, exact like division and rounding."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from xdsl.utils.exceptions import VerifyException
 from ....dialects.vta.layers import IMMEDIATE, MAX_SHIFT
 
 MOST_ELEMENTS = 1 << 12
-"""The elements of the largest window whose sums are tried one by one."""
+"""Elements of the largest window, for which all possible sums are tested."""
 
 
 @dataclass(frozen=True)
 class Division:
-    """`(sum * multiplier + offset + half) >> shift`, where half rounds."""
+    """`(sum * multiplier + offset + half) >> shift`, where `half` makes the shift round half up."""
 
     multiplier: int
     offset: int
@@ -27,14 +27,14 @@ class Division:
 def division_of(count: int, exponent: int) -> Division:
     """Return the division that computes `sum / count * 2^exponent`, with halves rounded up.
 
-    It is right for all sums of `count` int8 whose result lies within int8, and for those that
-    saturate. Raises VerifyException, one sentence.
+    It is exact for all sums of `count` int8 values whose result fits int8, and the others saturate.
+    Raise VerifyException with one sentence if there is none.
     """
     if count > MOST_ELEMENTS:
         raise VerifyException(f"VTA averages at most {MOST_ELEMENTS} elements, not {count}")
     ratio = Fraction(2) ** exponent / count
     sums = np.arange(-128 * count, 127 * count + 1)
-    # In integers: all terms are far below 2^63, since an exponent beyond 30 finds no multiplier.
+    # In int64: all terms are far below 2^63, since no multiplier exists for exponents beyond 30.
     if abs(exponent) <= MAX_SHIFT:
         top, bottom = ratio.numerator, ratio.denominator
         wanted = np.clip((2 * sums * top + bottom) // (2 * bottom), -128, 127)
@@ -51,7 +51,8 @@ def division_of(count: int, exponent: int) -> Division:
 def _with_shift(ratio: Fraction, count: int, shift: int) -> Division | None:
     exact = ratio * 2**shift
     multiplier = round(exact)
-    # Products may be off to either side, and ties have to go up. Larger sums saturate.
+    # The rounded multiplier makes products too large or too small, and ties must round up: the
+    # offset is the largest error. Larger sums saturate.
     reach = min(128 * count, ceil(129 / ratio))
     offset = ceil(abs(multiplier - exact) * reach)
     if not multiplier or not {multiplier, offset} <= set(IMMEDIATE):

@@ -1,9 +1,9 @@
-"""The cost of layers of VTA in microseconds, by the model of a machine.
+"""Cost model of VTA layers, in microseconds.
 
     max(products, transfers) + ALU
 
-A product of two tiles takes one cycle, an operation of the ALU on a tile two, and a bus moves eight
-bytes in a cycle, as in the published core; the fact `vta_megahertz` says how long a cycle takes.
+As in the published core, a product of two tiles takes one cycle, an ALU operation on a tile two,
+and the bus moves eight bytes per cycle. The fact `vta_megahertz` is the clock frequency.
 """
 
 from __future__ import annotations
@@ -20,11 +20,11 @@ from .layers import Layer
 BYTES_PER_CYCLE = 8
 ALU_CYCLES = 2
 _STEPS = 4
-"""Operations of the ALU behind a sum: round, shift, and both bounds."""
+"""ALU operations on each sum: round, shift, and the two bounds."""
 
 
 def layer_microseconds(layer: Layer, facts: VTAFacts) -> float:
-    """Return the time of one layer, whose activations come from DRAM and go back there."""
+    """Return the time of one layer that reads its activations from DRAM and writes them back."""
     config = facts.config
     sizes = [_bytes(nn.shape_of(value), config) for value in (*layer.inputs, layer.result)]
     weights = sum(array.nbytes for array in layer.constants)
@@ -41,14 +41,14 @@ def copy_microseconds(size: int, target: cl.Target) -> float:
 
 
 def _bytes(shape: tuple[int, ...], config: Config) -> int:
-    """Those of activations in tiles."""
+    """Return the bytes of activations in tiles."""
     images, channels, *space = shape
     padded = _up(images, config.batch) * _up(channels, config.block_in)
     return padded * math.prod(space)
 
 
 def _products(layer: Layer, config: Config) -> float:
-    """Return the products of tiles: each weight with each position of the image where it counts."""
+    """Return the number of tile products: each weight tile times the positions it multiplies."""
     if not layer.constants:
         return 0.0
     weight = layer.constants[0]

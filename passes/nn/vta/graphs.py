@@ -1,4 +1,4 @@
-"""Writes a region as a graph of layers, and packs activations into VTA's tiles at its border."""
+"""Conversion of a region to a graph of layers, with packing into VTA's tiles at its border."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from .matching import VTAMatch
 
 @dataclass(frozen=True)
 class Outlined:
-    """The graph of a region, and what it takes and returns there, in its order."""
+    """The graph of a region, with the region's inputs and outputs in the graph's order."""
 
     graph: GraphOp
     inputs: tuple[SSAValue, ...]
@@ -29,7 +29,7 @@ class Outlined:
 
 
 def graph_of(region: Region, name: str, config: Config, weights: Weights) -> Outlined:
-    """Return the graph `@name` of a region; the region stays. Constants join `weights`."""
+    """Return the graph `@name` of a region, which stays as it is; constants join `weights`."""
     block = Block()
     inside: dict[SSAValue, SSAValue] = {}
     arguments: list[SSAValue] = []
@@ -61,7 +61,7 @@ def graph_of(region: Region, name: str, config: Config, weights: Weights) -> Out
 
 
 def packed(value: SSAValue, config: Config) -> list[Operation]:
-    """Return the operations that tile int8 activations, with zeros for missing ones; maybe none."""
+    """Return the operations that pack int8 activations into tiles, padded with zeros."""
     shape = shape_of(value)
     images, channels = _up(shape[0], config.batch), _up(shape[1], config.block_in)
     ops: list[nn.NNOp] = []
@@ -79,7 +79,7 @@ def packed(value: SSAValue, config: Config) -> list[Operation]:
 
 
 def unpacked(tiles: SSAValue, shape: tuple[int, ...], config: Config) -> list[Operation]:
-    """Return the operations that bring tiles back to activations of `shape`."""
+    """Return the operations that unpack tiles into activations of `shape`."""
     images, channels = _up(shape[0], config.batch), _up(shape[1], config.block_out)
     space = shape[2:]
     rank = 4 + len(space)
@@ -97,16 +97,15 @@ def _up(size: int, block: int) -> int:
 
 
 def _split(images: int, channels: int, space: tuple[int, ...], config: Config) -> tuple[int, ...]:
-    """N/batch, batch, C/block, block, and the sizes in space."""
+    """Return N/batch, batch, C/block, block, and the spatial sizes."""
     batch, block = config.batch, config.block_in
     return (images // batch, batch, channels // block, block, *space)
 
 
 def outline(region: Region, name: str, config: Config, weights: Weights) -> tuple[BinaryOp, CallOp]:
-    """Compile a region, and put a call in its place.
+    """Compile a region and replace it by a call; return the binary and the call.
 
-    Kernels before the call pack the inputs, and those behind it unpack the outputs. Return the
-    binary and the call.
+    Kernels before the call pack the inputs, and kernels after it unpack the outputs.
     """
     outlined = graph_of(region, name, config, weights)
     binary = compile_graph(outlined.graph, weights)

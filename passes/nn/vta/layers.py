@@ -1,4 +1,4 @@
-"""Layers of VTA that compute what a chain of quantised nn operations says, bit by bit."""
+"""VTA layers that compute chains of quantised nn operations, bit for bit."""
 
 from __future__ import annotations
 
@@ -24,52 +24,52 @@ from .scales import common_exponent, in_steps, scale_exponent
 from .windows import averaged_window
 
 Constant: TypeAlias = Callable[[Array], SSAValue]
-"""Makes a constant of a graph."""
+"""Adds a constant to a graph; returns its value."""
 
 _LOW, _HIGH = -128, 127
 _EXACT = 1 << 24
-"""Integers of less magnitude are exact as f32."""
+"""Integers of smaller magnitude are exact in f32."""
 _SATURATES = 16
-"""The largest shift by which a sum beyond `_EXACT` still lies beyond all of int8."""
+"""The largest shift after which a sum beyond `_EXACT` still saturates int8."""
 
 
 @dataclass(frozen=True)
 class Layer:
-    """A layer of VTA, not built yet: `kind` on `inputs` gives `result`, values of nn."""
+    """A VTA layer to be built: `kind` on `inputs` computes `result`, which are values of nn."""
 
     kind: type[vta.LayerOp]
     inputs: tuple[SSAValue, ...]
     result: SSAValue
     constants: tuple[Array, ...] = ()
-    """The weight and the bias."""
+    """The weight and the bias, if the layer has them."""
     options: Mapping[str, Any] = field(default_factory=dict[str, Any])
 
     def build(self, inputs: Sequence[SSAValue], constant: Constant) -> vta.LayerOp:
-        """Return the layer on values of a graph; VerifyException if VTA does not compute it."""
+        """Return the layer on values of a graph; raise VerifyException if VTA cannot compute it."""
         make = cast("Callable[..., vta.LayerOp]", self.kind)
         return make(*inputs, *map(constant, self.constants), **self.options)
 
 
 @dataclass
 class Chain:
-    """The operations that end with an `nn.quantize`, found from there back to the activations."""
+    """A chain of operations that ends with an `nn.quantize`, found backwards from there."""
 
     end: nn.QuantizeOp
     weights: Weights
     ops: list[Operation] = field(default_factory=list[Operation])
-    """Those that belong to the layer or, if it is refused, that were looked at; last one first."""
+    """The operations of the layer, last one first; if it is refused, those examined so far."""
 
     def layer(self) -> Layer:
-        """Return the layer that computes the chain; VerifyException, one sentence, if none does."""
+        """Return the layer that computes the chain; VerifyException with one sentence otherwise."""
         self.ops.append(self.end)
         require(
             self.end.rounding.data is Rounding.HALF_UP,
-            "VTA rounds halves up, and this nn.quantize to even",
+            "VTA rounds halves up, but this nn.quantize rounds them to even",
         )
         exponent = scale_exponent(self.end, self.end.result, self.weights)
         value, low, high = self._bounded(self.end.x, exponent)
         element = nn.tensor_type(value).element_type
-        require(element == f32, f"VTA's sums are exact in f32, and these are {element}")
+        require(element == f32, f"VTA's sums are exact in f32, but these are {element}")
         bounds = {"low": low, "high": high}
         match value.owner:
             case nn.ConvolutionOp() | nn.MatmulOp():
@@ -80,7 +80,7 @@ class Chain:
                     if array is not None:
                         require(
                             isinstance(source.owner, nn.ConvolutionOp | nn.MatmulOp),
-                            "VTA adds constants to sums of products only",
+                            "VTA adds constants only to convolutions and matrix products",
                         )
                         self._take(value)
                         self._take_constant(added)
@@ -96,19 +96,17 @@ class Chain:
             case Operation() as op:
                 raise VerifyException(f"VTA has no layer for {op_name(op)}")
             case _:
-                raise VerifyException("it rounds a value that is no result of int8")
+                raise VerifyException("it rounds a value that is not computed from int8")
 
     def _take(self, value: SSAValue) -> Operation:
         op = value.owner
         assert isinstance(op, Operation)
         self.ops.append(op)
-        require(
-            value.has_one_use(), f"the result of {op_name(op)} is read elsewhere, too, as floats"
-        )
+        require(value.has_one_use(), f"the result of {op_name(op)} has another reader, as floats")
         return op
 
     def _bounded(self, value: SSAValue, exponent: int) -> tuple[SSAValue, int, int]:
-        """Return the value before the functions that bound it, and the bounds in steps of int8."""
+        """Return the value before the functions that bound it, and the bounds in int8 steps."""
         low, high = _LOW, _HIGH
         while True:
             match value.owner:
@@ -122,7 +120,7 @@ class Chain:
                 end if bound is None else _rounded(bound, exponent)
                 for bound, end in zip(inner, (_LOW, _HIGH), strict=True)
             )
-            # The outer bounds hold for the inner ones, of which the upper one counts last.
+            # The outer bounds clamp the inner ones; of these, the upper one applies last.
             limits = low, high
             high = min(max(most, limits[0]), limits[1])
             low = min(max(min(least, most), limits[0]), limits[1])
@@ -130,16 +128,16 @@ class Chain:
             value = op.x
 
     def _activations(self, value: SSAValue) -> tuple[SSAValue, int]:
-        """Return the int8 that a value comes back from, and the exponent of its scale."""
+        """Return the int8 value that `value` dequantises, and the exponent of its scale."""
         op = value.owner
         if not isinstance(op, nn.DequantizeOp):
-            raise VerifyException("it reads floats that do not come back from int8")
+            raise VerifyException("it reads floats that are not dequantised from int8")
         self._take(value)
         require(not isinstance(op.q.owner, nn.ConstantOp), "its activations are constants")
         return op.q, scale_exponent(op, op.q, self.weights)
 
     def _array(self, value: SSAValue) -> Array | None:
-        """Return the array of a constant, or of one that comes back from integers."""
+        """Return the array of a constant, dequantised if necessary; None if it is computed."""
         op = value.owner
         if not isinstance(op, nn.DequantizeOp):
             return nn.constant_value(value, self.weights)
@@ -162,11 +160,11 @@ class Chain:
         x, step = self._activations(source)
         weight = self._array(constant)
         if weight is None:
-            raise VerifyException("VTA's weights are constants, and these are computed")
+            raise VerifyException("VTA's weights must be constants, but these are computed")
         self._take_constant(constant)
         if is_dense:
-            require(weight.ndim == 2, "VTA multiplies by one matrix, not by a batch of them")
-            require(op.transpose_a is None, "VTA transposes no activations")
+            require(weight.ndim == 2, "VTA multiplies by one matrix, not by a batch of matrices")
+            require(op.transpose_a is None, "VTA does not transpose activations")
             weight = weight if op.transpose_b is not None else weight.T
             x = self._unflattened(x)
             weight = weight.reshape(-1, *shape_of(x)[1:])
@@ -174,7 +172,6 @@ class Chain:
         else:
             added = self._with_bias(op, added)
             kind, options = _window(op)
-        # Filters with their results first, to add up what each result can reach.
         is_transposed = kind is vta.ConvTransposeOp
         sums = _Sums(weight, added, step, exponent, 1 if is_transposed else 0)
         constants = sums.constants(options.get("groups", 1))
@@ -183,7 +180,7 @@ class Chain:
         )
 
     def _unflattened(self, x: SSAValue) -> SSAValue:
-        """Return images whose elements are rows of a matrix, which VTA multiplies in place."""
+        """Return images whose elements are the rows of `x`, which VTA multiplies in place."""
         op = x.owner
         if not isinstance(op, nn.ReshapeOp) or not x.has_one_use():
             return x
@@ -198,11 +195,11 @@ class Chain:
             return added
         bias = self._array(op.b)
         if bias is None:
-            raise VerifyException("VTA's biases are constants, and this one is computed")
+            raise VerifyException("VTA's biases must be constants, but this one is computed")
         self._take_constant(op.b)
         if added is None:
             return bias
-        raise VerifyException("VTA adds one bias to a product, and here are two")
+        raise VerifyException("VTA adds one bias to a product, but this product has two")
 
     def _sum(self, op: nn.BinaryOp, exponent: int, bounds: Mapping[str, int]) -> Layer:
         self._take(op.result)
@@ -229,16 +226,16 @@ class Chain:
 
 
 def _rounded(bound: float, exponent: int) -> int:
-    """Quantise a bound as `nn.quantize` does: rounding keeps order, so bounds may follow it."""
+    """Quantise a bound like `nn.quantize`: rounding is monotonic, so bounds may follow it."""
     steps = np.floor(np.ldexp(np.float64(np.float32(bound)), -exponent) + 0.5)
     return int(np.clip(steps, _LOW, _HIGH))
 
 
 def _per_channel(array: Array, shape: Sequence[int]) -> Array:
-    """Return a constant that is added to results of `shape`, as a vector over their channels."""
+    """Return a constant that is added to results of `shape` as a vector over their channels."""
     sizes = (1,) * (len(shape) - array.ndim) + array.shape
     is_vector = all(size == 1 for axis, size in enumerate(sizes) if axis != 1)
-    require(is_vector, "VTA adds one constant to each channel, and these differ inside of one")
+    require(is_vector, "VTA adds one constant per channel, but these differ within a channel")
     return np.broadcast_to(array.reshape(-1), shape[1])
 
 
@@ -259,20 +256,20 @@ def _window(op: nn.ConvolutionOp) -> tuple[type[vta.LayerOp], dict[str, Any]]:
 
 @dataclass
 class _Sums:
-    """The sums of a product in integers: their step, their shift, and how far they reach."""
+    """The sums of a product in integers: their step, their shift and their range."""
 
     weight: Array
     bias: Array | None
     step: int
-    """The exponent of the activations."""
+    """The exponent of the activations' scale."""
     result: int
-    """The exponent of the results."""
+    """The exponent of the results' scale."""
     axis: int
-    """The results' axis of the weight."""
+    """The weight's axis of results."""
     exponent: int = field(init=False)
 
     def __post_init__(self) -> None:
-        # The coarsest steps that hold weights and bias, and are no coarser than the result's.
+        # The coarsest step that represents weights and bias exactly and divides the result's.
         candidates = [self.step + common_exponent(self.weight), self.result]
         if self.bias is not None:
             candidates.append(common_exponent(self.bias))
@@ -280,23 +277,23 @@ class _Sums:
 
     @property
     def shift(self) -> int:
-        """How far VTA shifts the sums to the right."""
+        """Return the distance by which VTA shifts the sums to the right."""
         return self.result - self.exponent
 
     def constants(self, groups: int) -> tuple[Array, ...]:
         """Return the weight as int8 and the bias, if there is one, as int32.
 
-        Raises VerifyException where a sum might not be what nn says.
+        Raise VerifyException if a sum might differ from nn's.
         """
         require(
             self.shift <= MAX_SHIFT,
-            f"VTA shifts sums by at most {MAX_SHIFT}, and the scales ask for {self.shift}",
+            f"VTA shifts sums by at most {MAX_SHIFT}, but these scales need {self.shift}",
         )
         weight = in_steps(self.weight, self.exponent - self.step, 127, "its weights")
         axes = tuple(axis for axis in range(weight.ndim) if axis != self.axis)
         reach = 128 * np.abs(weight).sum(axes)
         if self.axis and groups > 1:
-            # Filters of a group read its channels alone; all groups together bound them.
+            # A filter reads only its group's channels: the sum over all groups is an upper bound.
             reach = np.tile(reach, groups)
         bias = None
         if self.bias is not None:
@@ -304,11 +301,11 @@ class _Sums:
             reach = reach + np.abs(bias)
         half = 1 << self.shift - 1 if self.shift else 0
         most = int(reach.max(initial=0)) + half
-        require(most < 2**31, f"its sums may reach {most}, and VTA's have 32 bits")
+        require(most < 2**31, f"its sums may reach {most}, but VTA's have 32 bits")
         require(
             most < _EXACT or self.shift <= _SATURATES,
-            f"its sums may reach {most}, beyond the integers that f32 holds, and a shift by "
-            f"{self.shift} shows the difference",
+            f"its sums may reach {most}, beyond the integers that are exact in f32, and a shift by "
+            f"{self.shift} does not hide the difference",
         )
         integers = np.ascontiguousarray(weight.astype(np.int8))
         return (integers,) if bias is None else (integers, bias.astype(np.int32))

@@ -1,4 +1,4 @@
-"""Finds the operations that layers of VTA compute, and says why not the others."""
+"""Search for operations that VTA layers can compute, and for the reasons why others stay."""
 
 from __future__ import annotations
 
@@ -24,17 +24,19 @@ from .moves import moves_int8, moving_layer
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class VTAMatch(Match):
-    """nn operations that one layer computes; legal, since that was verified."""
+    """nn operations that one layer computes; legal, since the layer was verified."""
 
     layer: Layer
     places: tuple[int, ...]
-    """Where the layer's inputs stand among `inputs_of(ops)`, which follow the graphs before it."""
+    """The positions of the layer's inputs among `inputs_of(ops)`; earlier graphs replace the
+    values.
+    """
     config: Config
-    """That of the core."""
+    """The configuration of the core."""
 
 
 def split_dequantizes(function: func.FuncOp) -> None:
-    """Give each reader of an `nn.dequantize` one of its own, so that each is part of one layer."""
+    """Give each reader of an `nn.dequantize` its own copy, which one layer can contain."""
     for op in list(function.body.block.ops):
         if isinstance(op, nn.DequantizeOp):
             for use in list(op.result.uses)[1:]:
@@ -45,7 +47,7 @@ def split_dequantizes(function: func.FuncOp) -> None:
 
 
 def find_matches(function: func.FuncOp, config: Config, weights: Weights) -> Matches:
-    """Return the layers of a function: each ends with an `nn.quantize`."""
+    """Return the layers of a function; each ends with an `nn.quantize` or moves int8."""
     legal: list[Match] = []
     reasons: dict[Operation, str] = {}
     taken: set[Operation] = set()
@@ -87,7 +89,7 @@ def find_matches(function: func.FuncOp, config: Config, weights: Weights) -> Mat
 
 
 def _verify(layer: Layer, config: Config) -> None:
-    """Build the layer on made-up values; raises VerifyException where VTA does not compute it."""
+    """Build the layer on placeholder values; raise VerifyException if VTA cannot compute it."""
     block = Block()
 
     def value(type_: TensorType) -> SSAValue:
@@ -105,9 +107,9 @@ def _verify(layer: Layer, config: Config) -> None:
 def _why_not(op: Operation) -> str:
     match op:
         case nn.DequantizeOp():
-            return "no layer of VTA reads what it gives back"
+            return "no VTA layer reads its result"
         case nn.ConvolutionOp() | nn.MatmulOp() | nn.BinaryOp() | nn.UnaryOp() | nn.ClipOp():
-            return "no nn.quantize with a power of two rounds its result to int8"
+            return "no nn.quantize with a power-of-two scale rounds its result to int8"
         case _:
             name = f"{op_name(op)} {kind_of(op)}".rstrip()
             return f"VTA has no layer for {name}"

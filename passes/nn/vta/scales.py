@@ -1,4 +1,4 @@
-"""Powers of two in quantised networks: what VTA's shifts can stand for."""
+"""Power-of-two scales of quantised networks, which VTA applies as shifts."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from ....dialects.nn import Array
 from ....weights import Weights
 
 NO_EXPONENT = 1 << 10
-"""The exponent of an array of zeros, which are multiples of anything."""
+"""The exponent of an array of zeros, which are multiples of any step."""
 
 
 def scale_exponent(
@@ -21,20 +21,20 @@ def scale_exponent(
 ) -> int:
     """Return e for the scale 2^e of `op`, whose zero point is 0 and whose `integers` are int8.
 
-    Raises VerifyException, one sentence, for any other.
+    Raise VerifyException with one sentence for any other scale.
     """
     element = nn.tensor_type(integers).element_type
     require(element == i8, f"VTA's activations are int8, not {element}")
     scale, zero = (nn.constant_value(v, weights) for v in (op.scale, op.zero_point))
     if scale is None or zero is None:
-        raise VerifyException("VTA's scales and zero points are constants, and these are computed")
-    require(not zero.any(), "VTA's zero points are 0, and this one is not")
+        raise VerifyException("VTA's scales and zero points must be constants, not computed")
+    require(not zero.any(), "VTA's zero points must be 0, but this one is not")
     is_one = scale.size > 0 and bool(np.all(scale == scale.flat[0]))
-    require(is_one, "VTA has one scale for a tensor, and here are several")
+    require(is_one, "VTA has one scale per tensor, but this one has several")
     fraction, exponent = np.frexp(np.float64(scale.flat[0]))
     require(
         float(fraction) == 0.5,
-        f"VTA's scales are powers of two, and {float(scale.flat[0]):g} is none",
+        f"VTA's scales must be powers of two, but this one is {float(scale.flat[0]):g}",
     )
     return int(exponent) - 1
 
@@ -42,9 +42,9 @@ def scale_exponent(
 def common_exponent(array: Array) -> int:
     """Return the largest e such that each element is a multiple of 2^e.
 
-    Raises VerifyException for numbers that are infinite or none.
+    Raise VerifyException for numbers that are not finite.
     """
-    require(bool(np.isfinite(array).all()), "a constant has elements that are no finite numbers")
+    require(bool(np.isfinite(array).all()), "a constant has elements that are not finite")
     used = array[array != 0].astype(np.float64)
     if not used.size:
         return NO_EXPONENT
@@ -57,11 +57,11 @@ def common_exponent(array: Array) -> int:
 def in_steps(array: Array, exponent: int, limit: int, what: str) -> Array:
     """Return an array in steps of 2^exponent, which divides it, as int64.
 
-    Raises VerifyException where an element has more than `limit` steps.
+    Raise VerifyException if an element has more than `limit` steps.
     """
     steps = np.ldexp(array.astype(np.float64), -exponent)
     require(
         bool(np.abs(steps).max(initial=0) <= limit),
-        f"{what} need steps of 2^{exponent}, of which {limit} are too few for the largest",
+        f"{what} need steps of 2^{exponent}, and the largest has more than {limit} of them",
     )
     return steps.astype(np.int64)

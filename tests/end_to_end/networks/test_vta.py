@@ -227,7 +227,7 @@ def test_explain_says_why(capsys: pytest.CaptureFixture[str]) -> None:
     clopt.compile(module, "pocl", weights=store, explain=True, vta="prefer")
     text = capsys.readouterr().err
     assert "VTA can concatenate whole blocks of 16 channels, but" in text
-    assert "no nn.quantize with a power of two rounds its result to int8" in text
+    assert "no nn.quantize with a power-of-two scale rounds its result to int8" in text
 
 
 def test_what_no_scratchpad_holds_is_a_kernel(

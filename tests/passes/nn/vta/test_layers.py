@@ -138,7 +138,7 @@ def test_a_residual_block_is_one_graph() -> None:
     ("why", "rounding", "scale", "factor"),
     [
         ("VTA rounds halves up", "half_even", 0.25, 1),
-        ("powers of two, and 0.3 is none", "half_up", 0.3, 1),
+        ("powers of two, but this one is 0.3", "half_up", 0.3, 1),
         ("need steps of 2^", "half_up", 0.25, np.float32(0.3)),
     ],
 )
@@ -158,7 +158,7 @@ def test_sums_beyond_32_bits_are_refused() -> None:
     bias = np.full(16, 2.0**31 - 128, np.float32)
     net.result(net.round(net.conv(x, weights(0, 16, 16, 1, 1), bias), 8))
     _, (reason,) = regions_of(net.function(), net.context)
-    assert "and VTA's have 32 bits" in reason
+    assert "but VTA's have 32 bits" in reason
 
 
 def test_a_product_that_stays_float_says_so() -> None:
@@ -167,8 +167,8 @@ def test_a_product_that_stays_float_says_so() -> None:
     net.result(net.relu(net.conv(x, weights(0, 16, 16, 1, 1))))
     _, reasons = regions_of(net.function(), net.context)
     assert reasons == [
-        "no layer of VTA reads what it gives back",
-        "no nn.quantize with a power of two rounds its result to int8",
+        "no VTA layer reads its result",
+        "no nn.quantize with a power-of-two scale rounds its result to int8",
     ]
 
 
@@ -231,10 +231,10 @@ def test_division_rounds_all_sums_as_fractions_do(count: int, exponent: int) -> 
     [
         (
             lambda x: nn.PoolOp(x, "average", (3, 3), pads=(1, 1, 1, 1)),
-            "fewer at the border",
+            "fewer elements at the border",
         ),
-        (lambda x: nn.ReduceOp(x, "mean", (1, 2), keepdims=True), "takes means over H and W"),
-        (lambda x: nn.ReduceOp(x, "mean", (2, 3)), "and keeps both"),
+        (lambda x: nn.ReduceOp(x, "mean", (1, 2), keepdims=True), "reduces exactly H and W"),
+        (lambda x: nn.ReduceOp(x, "mean", (2, 3)), "with keepdims"),
     ],
 )
 def test_averages_that_vta_does_not_take(make: Callable[[SSAValue], Operation], why: str) -> None:
@@ -250,9 +250,9 @@ def test_averages_that_vta_does_not_take(make: Callable[[SSAValue], Operation], 
     ("make", "why"),
     [
         (lambda x: nn.ConcatOp([x, x], 1), "can concatenate whole blocks of 16 channels"),
-        (lambda x: nn.ConcatOp([x, x], 2), "along their channels only"),
+        (lambda x: nn.ConcatOp([x, x], 2), "concatenates only channels"),
         (lambda x: nn.ConcatOp([x] * 15, 1), "has at most 16 tensors"),
-        (lambda x: nn.ResizeOp(x, (1, 20, 9, 9)), "each element of an image equally often"),
+        (lambda x: nn.ResizeOp(x, (1, 20, 9, 9)), "each element equally often"),
         (lambda x: nn.PoolOp(x, "max", (2, 1), dilations=(9, 1), pads=(8, 0, 8, 0)), "no element"),
     ],
 )
