@@ -58,11 +58,11 @@ class NNChoosePass(ModulePass):
     regions, with `nn.relayout` where a layout changes and for constants. Plain kernels stay
     operations, for the passes of plain layouts, and existing regions keep their layouts.
 
-    `tuning` are tuning databases. If no accelerator takes part in the choice, they decide the forms
-    of 3x3 convolutions (`tuned_forms.py`) and the layouts of values (`layout/tuned_layouts.py`) by
-    measured times. A remark says if the times come from a device other than `device` and `driver`.
-    `places` are databases that the user did not name: one that cannot be read causes a remark, not
-    an error.
+    `tuning` lists tuning databases. If no accelerator takes part in the choice, they decide the
+    forms of 3x3 convolutions (`tuned_forms.py`) and the layouts of values
+    (`layout/tuned_layouts.py`) by measured times. A remark says if the times come from a device
+    other than `device` and `driver`. `places` lists databases that the user did not name: one that
+    cannot be read causes a remark, not an error.
     """
 
     name: ClassVar[str] = "nn-choose"

@@ -30,8 +30,8 @@ from .rewriting import forward, replace, splat_of
 class NNFakeQuantizePass(ModulePass):
     """Compute `dequantize(quantize(x))` in floating point, on GPUs.
 
-    Scales must be one number, and rounding half to even. The division by the step in `quantize` is
-    folded into the weights of a preceding float convolution. Then x is clamped, rounded and
+    Scales must be single numbers, and rounding half to even. The division by the step in `quantize`
+    is folded into the weights of a preceding float convolution. Then x is clamped, rounded and
     multiplied by the scale, without integers and conversions to and from them. A value that already
     has these steps, such as the maximum of rounded values, is not rounded again. The pass runs once
     constant weights are floats, and not if accelerators find layers by their conversions.

@@ -114,7 +114,7 @@ class ConstantBatchNorm(RewritePattern):
                 return
             vectors.append(array.astype(np.float64))
         scale, bias, mean, var = vectors
-        with np.errstate(all="ignore"):  # the root of a negative variance is not a number
+        with np.errstate(all="ignore"):  # a negative variance gives NaN
             factor = scale / np.sqrt(var + floats(op.epsilon)[0])
         spread = (-1, *(1,) * (len(shape_of(op.x)) - 2))
         a, c = (

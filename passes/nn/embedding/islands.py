@@ -4,7 +4,7 @@ The foreign operations of a block keep their order. Every operation has a phase;
 of a phase run after its foreign operations and before those of the next phase. A foreign operation
 is in a later phase than the nn operations that it reads. An nn operation is in no earlier phase
 than its operands. If only nn operations of later phases read an nn operation, it moves to the
-earliest of these phases, so that one value less leaves an island.
+earliest of these phases, so that one fewer value leaves an island.
 """
 
 from __future__ import annotations

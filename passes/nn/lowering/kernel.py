@@ -224,7 +224,7 @@ class KernelBuilder:
         return memory.load
 
     def _state(self, role: str, block: tir.BlockOp) -> None:
-        """Note at the kernel what a stage is; two stages of one role have none."""
+        """Record the role of a stage; if two stages share a role, neither is recorded."""
         if role:
             self._roles[role] = "" if role in self._roles else block.label.data
 
