@@ -22,7 +22,7 @@ DATA = [
 
 
 class BuildPackage(build_py):
-    """Leaves this file out of the package whose folder it lies in."""
+    """Excludes this file from the package in whose folder it is."""
 
     def find_package_modules(self, package: str, package_dir: str) -> list[tuple[str, str, str]]:
         found = super().find_package_modules(package, package_dir)

@@ -1,8 +1,8 @@
-"""The costs by which layouts and offload are chosen, against counted slots; facts that fit them.
+"""The cost model for layouts and offload beside counted issue slots, and facts that fit them.
 
-Where a launch and memory cost nothing, the model of `passes/nn/layout/cost.py` counts slots: those
-of multiply-adds, of accesses and of results. The first cost one each; what the other two cost are
-facts of a target, which `fit` finds for counts, or as well for a profile of a device.
+If launches and memory are free, the model of `passes/nn/layout/cost.py` counts slots of
+multiply-adds, accesses and results. A multiply-add costs one slot. The costs of accesses and
+results are facts of a target; `fit` computes them from counts, or from a profile of a device.
 """
 
 from __future__ import annotations
@@ -21,22 +21,22 @@ from clopt.passes.nn.layout.kernels import work_of_region
 
 _ROUNDS = 100
 _SMALL = 0.02
-"""An error below this counts like it, so that the rounds converge."""
+"""The smallest error used as a weight, so that the rounds converge."""
 _NOTHING = 1e-9
 
 
 @dataclass(frozen=True)
 class LayoutWork:
-    """What the model counts for a kernel."""
+    """The work that the model counts for a kernel."""
 
     multiply_adds: float
     accesses: float
-    """Loads and stores, in those that a fact `access_cost` of 1 makes a slot."""
+    """Loads and stores, each costing one slot per unit of the fact `access_cost`."""
     elements: float
-    """Of the result, likewise for `result_cost`."""
+    """Elements of the result, each costing one slot per unit of `result_cost`."""
 
     def slots(self, access_cost: float, result_cost: float) -> float:
-        """By the model with these facts."""
+        """Return the slots by the model with these facts."""
         return self.multiply_adds + access_cost * self.accesses + result_cost * self.elements
 
 
@@ -47,15 +47,15 @@ class Sample:
     gpu: str
     work: LayoutWork
     counted: float
-    """Slots of a launch."""
+    """Counted slots of a launch."""
 
     def error(self, access_cost: float, result_cost: float) -> float:
-        """Of the model with these facts, relative to the count; negative where it is less."""
+        """Return the model's error with these facts, relative to the count; negative if too low."""
         return self.work.slots(access_cost, result_cost) / self.counted - 1
 
 
 def layout_work(module: ModuleOp, target: cl.Target) -> Iterator[tuple[str, LayoutWork]]:
-    """Return the kernels of a module after `nn-fuse` by the name of their node."""
+    """Return the kernels of a module after `nn-fuse`, by the name of their node."""
     bare = target.with_facts(
         {
             "bandwidth": 1 / _NOTHING,
@@ -87,10 +87,10 @@ def _slots(op: nn.FusedOp, model: LayoutCostModel) -> float:
 
 
 def fit(samples: Sequence[Sample]) -> tuple[float, float]:
-    """`access_cost` and `result_cost` with the least sum of relative errors.
+    """Return the `access_cost` and `result_cost` with the smallest sum of relative errors.
 
-    By least squares whose weights are the errors of the round before (iteratively reweighted:
-    E. J. Schlossmacher, Journal of the American Statistical Association 68, 1973).
+    Least squares with the errors of the previous round as weights (iteratively reweighted: E. J.
+    Schlossmacher, Journal of the American Statistical Association 68, 1973).
     """
     counted = np.array([sample.counted for sample in samples])
     terms = np.array([(s.work.accesses, s.work.elements) for s in samples]) / counted[:, None]
@@ -104,7 +104,7 @@ def fit(samples: Sequence[Sample]) -> tuple[float, float]:
 
 
 def fitted(samples: Sequence[Sample], facts: Mapping[str, tuple[float, float]]) -> Iterator[str]:
-    """How well the facts of each GPU's target do, and those that fit the counts of all."""
+    """Return the errors of each target's facts, and the facts that fit the counts of all GPUs."""
     best = fit(samples)
     yield "| facts of | kernels | access_cost | result_cost | ratio | median error | within 15 % |"
     yield "|---|---:|---:|---:|---:|---:|---:|"

@@ -1,9 +1,9 @@
-"""How many issue slots an Adreno needs for one work-item of a kernel, from its instructions.
+"""Issue slots that an Adreno needs for one work-item of a kernel, counted in its instructions.
 
-An instruction takes a slot, `(rptN)` repeats it N times, `(nopN)` waits N slots. What a loop
-contains counts as often as the loop runs; both sides of a condition count. The instructions do not
-tell how often a loop runs, but our kernel does: its loops are matched with theirs, in order. The
-compiler unrolls some of them into copies that follow each other.
+An instruction takes one slot, `(rptN)` repeats it N times, and `(nopN)` waits N slots. The contents
+of a loop count once per iteration; both branches of a condition count. The instructions do not
+contain trip counts, but clopt's kernel does: its loops are matched with the compiled ones, in
+order. The compiler unrolls some loops into consecutive copies.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ _FLAG = re.compile(r"\([a-z]+\d*\)")
 _LABEL = re.compile(r"(l\d+):\s*")
 _TARGET = re.compile(r"#(l\d+)")
 _PREAMBLE_END = "shpe"
-"""The instructions up to it run once for a wave, not for each work-item."""
+"""The end of the preamble, which runs once per wave instead of once per work-item."""
 _PRODUCT = re.compile(r"mad\.f")
 _FAST = re.compile(r"(mad|mul|add|min|max)\.f")
 _WHOLE = re.compile(r"(?<!h)[rc]\d+\.[xyzw]")
-"""A register of floats: with one an instruction converts."""
+"""A full float register: half instructions that use one convert."""
 _ARITHMETIC = re.compile(r"(mad|mul|add|min|max)\.f|h?(rcp|rsq|sqrt|exp2|log2|sin|cos)\b")
 _MOST_COPIES = 64
-"""The compiler does not unroll loops of more trips."""
+"""The compiler does not unroll loops with more trips."""
 _MOST_MATCHES = 4096
 
 
 @dataclass(frozen=True)
 class Counts:
-    """Slots of instructions, and what is in them."""
+    """Slots of instructions, and the operations in them."""
 
     slots: int = 0
     products: int = 0
     """Multiply-adds."""
     halves: int = 0
-    """Slots of arithmetic on halves alone, which a GPU does at twice the rate."""
+    """Slots of arithmetic on halves only, which a GPU executes at twice the rate."""
     arithmetic: int = 0
-    """Operations on floats, multiply-adds too."""
+    """Operations on floats, including multiply-adds."""
 
     def plus(self, other: Counts, times: int = 1) -> Counts:
         """Return these counts plus `times` the others."""
@@ -48,32 +48,32 @@ class Counts:
 
     @property
     def at_double_rate(self) -> float:
-        """Slots where arithmetic on halves takes half of one."""
+        """Slots if arithmetic on halves takes half a slot."""
         return self.slots - self.halves / 2
 
 
 @dataclass(frozen=True)
 class Loop:
-    """A loop of our kernel."""
+    """A loop of a kernel that clopt generated."""
 
     trips: int
     inner: tuple[Loop, ...] = ()
     is_rolled: bool = False
-    """Whether its bound is an argument, so that the compiler cannot unroll it."""
+    """Whether the bound is an argument, so that the compiler cannot unroll the loop."""
 
 
 @dataclass(eq=False)
 class Span:
-    """A loop of instructions, or all of a kernel's."""
+    """A loop of instructions, or all instructions of a kernel."""
 
     first: int
     last: int
     inner: list[Span] = field(default_factory=list["Span"])
     own: Counts = Counts()
-    """Of one run, without the inner loops."""
+    """Counts of one run, without inner loops."""
 
     def total(self, trips: Mapping[Span, int]) -> Counts:
-        """Of one run; a loop without trips runs once."""
+        """Return the counts of one run; a loop without known trips runs once."""
         counts = self.own
         for span in self.inner:
             counts = counts.plus(span.total(trips), trips.get(span, 1))
@@ -82,17 +82,17 @@ class Span:
 
 @dataclass(frozen=True)
 class Count:
-    """What one work-item executes."""
+    """The instructions that one work-item executes."""
 
     counts: Counts
     is_matched: bool
-    """Whether the loops of the instructions are those of the kernel; else each counts once."""
+    """Whether the loops in the instructions match the kernel's; otherwise each counts once."""
 
 
 def count(assembly: str, loops: Sequence[Loop], arithmetic: float) -> Count:
-    """Count a kernel with these loops, whose work-item does so many operations on floats.
+    """Count a kernel with these loops, whose work-item executes `operations` on floats.
 
-    Where several loops may have been unrolled, those were with which the instructions do nearest to
+    If several loops may have been unrolled, choose those for which the instructions come nearest to
     these operations.
     """
     code = code_of(assembly)
@@ -108,7 +108,7 @@ def count(assembly: str, loops: Sequence[Loop], arithmetic: float) -> Count:
 
 
 def code_of(assembly: str) -> Span:
-    """Return the tree of loops in a kernel's instructions, without those of its preamble."""
+    """Return the loop tree of a kernel's instructions, without loops of its preamble."""
     lines, labels, start = _instructions(assembly)
     end = next((i for i, line in enumerate(lines) if _name(line) == "end"), len(lines) - 1)
     lasts: dict[int, int] = {}
@@ -170,7 +170,7 @@ def _instruction(line: str) -> Counts:
 
 
 def _matches(loops: tuple[Loop, ...], spans: tuple[Span, ...]) -> Iterator[dict[Span, int]]:
-    """Return the ways to find `spans`, all of them, among `loops` in order: how often each runs."""
+    """Return the ways to match all `spans` with `loops` in order, as trip counts."""
     if not loops:
         if not spans:
             yield {}
@@ -181,5 +181,5 @@ def _matches(loops: tuple[Loop, ...], spans: tuple[Span, ...]) -> Iterator[dict[
             for others in _matches(tuple(rest), spans[1:]):
                 yield {spans[0]: loop.trips} | inner | others
     if not loop.is_rolled and loop.trips <= _MOST_COPIES:
-        # The copies of loops without loops leave nothing to match.
+        # Copies of loops that contain no loops leave nothing to match.
         yield from _matches((*(loop.inner * loop.trips), *rest), spans)

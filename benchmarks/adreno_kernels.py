@@ -1,4 +1,4 @@
-"""The kernels of a network for an Adreno, and what its instructions for each of them cost."""
+"""The kernels of a network for an Adreno, and the cost of the instructions of each."""
 
 from __future__ import annotations
 
@@ -69,13 +69,13 @@ class Row:
     nodes: tuple[str, ...]
     """The node whose result each of its launches computes."""
     multiply_adds: int
-    """Those of its convolution or product in a launch, by the direct form; 0 without one."""
+    """Multiply-adds of its convolution or product per launch, in the direct form; 0 without one."""
     items: int
     """Work-items of a launch."""
     slots: int
     """Issue slots of a work-item."""
     halves: int
-    """Those of arithmetic on halves alone."""
+    """Issue slots of arithmetic on halves only."""
     threads: int
     """Work-items in flight on a core."""
     registers: int
@@ -85,17 +85,17 @@ class Row:
 
     @property
     def cost(self) -> float:
-        """Slots of all launches, where arithmetic on halves takes half of one."""
+        """Slots of all launches if arithmetic on halves takes half a slot."""
         return len(self.nodes) * self.launch_cost
 
     @property
     def launch_cost(self) -> float:
-        """Slots of a launch, likewise."""
+        """The same for one launch."""
         return self.items * (self.slots - self.halves / 2)
 
     @property
     def raw(self) -> int:
-        """Slots of all launches, where each instruction takes one."""
+        """Slots of all launches if each instruction takes one."""
         return len(self.nodes) * self.items * self.slots
 
     @property
@@ -106,12 +106,12 @@ class Row:
 
 @dataclass(frozen=True)
 class Cost:
-    """What a kernel's plan costs by the model from which its rule takes defaults."""
+    """The cost of a kernel's plan by the model from which its rule takes defaults."""
 
     rule: str
     cost: float
     slots: float
-    """The cost on a device that idles never."""
+    """The cost on a device that never idles."""
 
 
 @dataclass(frozen=True)
@@ -121,13 +121,13 @@ class Network:
     module: ModuleOp
     source: str
     multiply_adds: int
-    """Of all convolutions and products, by the direct form."""
+    """Multiply-adds of all convolutions and products, in the direct form."""
     of_kernel: Mapping[str, int]
-    """Those of a launch of each kernel."""
+    """The same per launch of each kernel."""
     costs: Mapping[str, Cost]
-    """Of the kernels whose rules have a model."""
+    """Costs of the kernels whose rules have a model."""
     work: Mapping[str, LayoutWork]
-    """What the choice of layouts counts for the kernel of each node."""
+    """The work of each node's kernel, as the choice of layouts counts it."""
 
     @property
     def functions(self) -> dict[str, tir.FuncOp]:
@@ -188,7 +188,7 @@ def _multiply_adds(kernel: nn.KernelOp, direct: Mapping[str, int]) -> int:
 
 
 def _owners(functions: Sequence[tir.FuncOp]) -> dict[Operation, str]:
-    """For functions with most of the work of a kernel that they are a part of: its name."""
+    """Map functions to the kernel that they are a part of, if they have most of its work."""
     parts: defaultdict[str, list[tir.FuncOp]] = defaultdict(list)
     for op in functions:
         parts[(op.part_of or op.sym_name).data].append(op)

@@ -1,7 +1,7 @@
-"""How near the costs by which rules choose tiles for Adreno are to the counted slots.
+"""The costs by which rules choose tiles for Adreno, compared with counted slots.
 
-A rule's cost is per multiply-add where it counts in issue slots; other rules have other units, so
-the errors are given as they are, and after the best factor for the rule.
+Some rules count issue slots per multiply-add, others use other units. So errors are printed
+unscaled, and after scaling with the best factor for the rule.
 """
 
 from __future__ import annotations
@@ -24,17 +24,17 @@ class Kernel:
     """Network, precision, GPU, kernel and node."""
     rule: str
     cost: float
-    """What the rule decides by, which counts idle waves, too."""
+    """The cost by which the rule decides, including idle waves."""
     modelled: float
-    """The same on a device that idles never."""
+    """The same on a device that never idles."""
     counted: float
-    """Slots per multiply-add of the network's file."""
+    """Counted slots per multiply-add of the network's file."""
     share: float
-    """Of the network's slots."""
+    """The share of the network's slots."""
 
     @property
     def ratio(self) -> float:
-        """Above one where the model says too much."""
+        """The model over the count: above one if the model overestimates."""
         return self.modelled / self.counted
 
 
@@ -50,7 +50,7 @@ def kernels_of(key: str, network: Network, rows: Sequence[Row]) -> Iterator[Kern
 
 
 def comparison(kernels: Sequence[Kernel]) -> Iterator[str]:
-    """Medians for each rule and GPU, and the kernels with the largest errors."""
+    """Return medians for each rule and GPU, and the kernels with the largest errors."""
     groups: defaultdict[tuple[str, str], list[Kernel]] = defaultdict(list)
     for kernel in kernels:
         groups[kernel.rule, kernel.place.split()[2]].append(kernel)

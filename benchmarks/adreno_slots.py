@@ -1,4 +1,4 @@
-"""What each kernel of a network costs on Adreno: issue slots, counted in its instructions.
+"""The cost of each kernel of a network on Adreno: issue slots, counted in its instructions.
 
 `python benchmarks/adreno_slots.py [name ...] --tool DIR [--gpu 630] [--precision f16]` compiles
 each network for each GPU, and its kernels by Mesa's compiler in DIR (`adreno_tool.py`). It counts
@@ -37,7 +37,7 @@ ROOT = Path(__file__).resolve().parents[1]
 STORE = "benchmarks/results/adreno_slots.json"
 REPORT = "benchmarks/results/adreno_slots.md"
 GPUS = {"630": 256, "660": 128, "740": 256}
-"""The GPUs, and the work-items that should be in flight on them."""
+"""The GPUs, and the number of work-items that should be in flight on each."""
 AIMS: Mapping[str, float | None] = {
     "mobilenet_v2": 1.45,
     "resnet50": 1.25,
@@ -49,9 +49,9 @@ AIMS: Mapping[str, float | None] = {
     "mobilenet_v3_small": 1.8,
     "yolo": 1.5,
 }
-"""Slots per multiply-add in f32 that a network should need at the most."""
+"""Maximum slots per multiply-add in f32 that a network should need."""
 F16_AIM = 0.65
-"""Slots in f16 at double rate, as a share of those in f32."""
+"""Slots in f16 at double rate, relative to f32."""
 TOLERANCE = 1.03
 
 
@@ -63,18 +63,18 @@ class Result:
     precision: str
     gpu: str
     counted: str
-    """The day and the commit."""
+    """The day and the commit of the count."""
     multiply_adds: int
     rows: tuple[Row, ...]
 
     @property
     def key(self) -> str:
-        """The name in the file."""
+        """The name in the results file."""
         return f"{self.network} {self.precision} {self.gpu}"
 
     @property
     def cost(self) -> float:
-        """Slots of an inference, where arithmetic on halves takes half of one."""
+        """Slots of an inference if arithmetic on halves takes half a slot."""
         return sum(row.cost for row in self.rows)
 
     @property
@@ -84,35 +84,35 @@ class Result:
 
     @property
     def raw(self) -> float:
-        """The same where each instruction takes one."""
+        """The same if each instruction takes one slot."""
         return sum(row.raw for row in self.rows) / self.multiply_adds
 
     @property
     def threads(self) -> float:
-        """Work-items in flight, a mean over the slots."""
+        """Work-items in flight, averaged over the slots."""
         return sum(row.cost * row.threads for row in self.rows) / self.cost
 
     @property
     def full(self) -> float:
-        """The share of slots in kernels with as many work-items in flight as there should be."""
+        """The share of slots in kernels with the desired number of work-items in flight."""
         enough = (row for row in self.rows if row.threads >= GPUS[self.gpu])
         return sum(row.cost for row in enough) / self.cost
 
     @classmethod
     def read(cls, key: str, fields: Mapping[str, object]) -> Result:
-        """Return a result of the file."""
+        """Return a result from the file."""
         rows = (Row(**{**row, "nodes": tuple(row["nodes"])}) for row in fields["rows"])
         network, precision, gpu = key.split()
         return cls(network, precision, gpu, fields["counted"], fields["multiply_adds"], tuple(rows))
 
 
 def read(text: str) -> dict[str, Result]:
-    """Return the results of a file's text."""
+    """Return the results in a file's text."""
     return {key: Result.read(key, fields) for key, fields in json.loads(text or "{}").items()}
 
 
 def written(results: Mapping[str, Result]) -> str:
-    """Return the text of a file, a line for each kernel."""
+    """Return the text of a file, one line per kernel."""
     parts: list[str] = []
     for key, result in sorted(results.items()):
         head = f'"counted": {json.dumps(result.counted)}, "multiply_adds": {result.multiply_adds}'
@@ -122,7 +122,7 @@ def written(results: Mapping[str, Result]) -> str:
 
 
 def committed() -> str:
-    """Return the file in the last commit; empty where there is none."""
+    """Return the file in the last commit; empty if it is missing."""
     command = ["git", "-C", str(ROOT), "show", f"HEAD:{STORE}"]
     return subprocess.run(command, capture_output=True, text=True, check=False).stdout
 
@@ -130,7 +130,7 @@ def committed() -> str:
 def worse(old: Result, new: Result) -> Iterator[str]:
     """Return a line for each kernel that became worse, and for the network.
 
-    A kernel is that of the launches that compute the same nodes.
+    Kernels are identified by the nodes that their launches compute.
     """
     before = {(row.stem, node): row for row in old.rows for node in row.nodes}
     for row in new.rows:
@@ -237,7 +237,7 @@ def _slots(row: Row) -> str:
 
 
 def _each(texts: Iterator[str | None]) -> str:
-    """Return the texts of all GPUs; one where they are the same."""
+    """Return the texts of all GPUs, or one if they are equal."""
     cells = [text or "none" for text in texts]
     return cells[0] if len(set(cells)) == 1 else " / ".join(cells)
 
@@ -251,7 +251,7 @@ def measure(name: str, gpu: str, precision: str, tool: Tool) -> Result:
 
 
 def compare(old: Mapping[str, Result], new: Sequence[Result]) -> list[str]:
-    """Return what became worse; prints how the networks changed."""
+    """Return the regressions; print how the networks changed."""
     found: list[str] = []
     for result in new:
         before = old.get(result.key)
@@ -262,7 +262,7 @@ def compare(old: Mapping[str, Result], new: Sequence[Result]) -> list[str]:
 
 
 def model(results: Mapping[str, Result], names: Sequence[str], gpus: Sequence[str]) -> None:
-    """Compare the costs of rules, and those of layouts, with the counts in f32."""
+    """Compare the costs of rules and of layouts with the counts in f32."""
     kernels, samples = list[Kernel](), list[Sample]()
     keys = (f"{name} f32 {gpu}" for name in names for gpu in gpus)
     for result in (results[key] for key in keys if key in results):
@@ -282,7 +282,7 @@ def model(results: Mapping[str, Result], names: Sequence[str], gpus: Sequence[st
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("names", nargs="*", default=list(AIMS), metavar="name")
     parser.add_argument("--tool", type=Path, help="the compiler's folder, by default $ADRENO")

@@ -1,4 +1,4 @@
-"""Mesa's compiler for Adreno, ir3, built in a chroot: it compiles OpenCL C without a device.
+"""Mesa's compiler for Adreno, ir3, in a chroot: it compiles OpenCL C without a device.
 
 Nothing of it is here. A folder has it if `root`, a chroot, has `/a/env.sh`, which sets the
 environment of the build, and `/a/adreno_stats.py`, which with `--child FILE OPTIONS` builds a file
@@ -27,29 +27,29 @@ MISSING = (
 
 @dataclass(frozen=True)
 class Compiled:
-    """A kernel in the device's instructions."""
+    """A kernel as compiled for the device."""
 
     statistics: Mapping[str, Any]
     assembly: str
 
     @property
     def wave(self) -> int:
-        """Work-items that run in step."""
+        """Work-items that run in lockstep."""
         return self.statistics["threadsize_base"] * (1 + self.statistics["double_threadsize"])
 
     @property
     def threads(self) -> int:
-        """Work-items in flight on a core of the device, by the registers."""
+        """Work-items in flight on a core, as limited by registers."""
         return self.statistics["max_waves"] * self.wave
 
     @property
     def registers(self) -> int:
-        """Registers of four floats."""
+        """Registers of four floats each."""
         return self.statistics["full"]
 
     @property
     def spills(self) -> int:
-        """Loads and stores of registers that did not fit."""
+        """Loads and stores of spilled registers."""
         return self.statistics["stp"] + self.statistics["ldp"]
 
 
@@ -61,13 +61,13 @@ class Tool:
 
     @classmethod
     def find(cls, folder: Path | None) -> Tool | None:
-        """Return the tool in `folder`, or in the environment's folder; None without one."""
+        """Return the tool in `folder`, or in the folder from the environment; None without one."""
         place = folder or Path(os.environ.get("ADRENO") or "/nonexistent")
         has_tool = (place / "root/a/adreno_stats.py").exists()
         return cls(place.resolve()) if has_tool else None
 
     def compile(self, source: str, gpu: str) -> dict[str, Compiled]:
-        """Compile a source text for one GPU; RuntimeError with the compiler's words."""
+        """Compile a source text for one GPU; raise RuntimeError with the compiler's message."""
         root = self.folder / "root"
         with tempfile.TemporaryDirectory(dir=root / "a") as name:
             folder, inside = Path(name), f"/a/{Path(name).name}"
@@ -90,7 +90,7 @@ class Tool:
 
 
 def parse_records(text: str) -> dict[str, Compiled]:
-    """Return the kernels of a file of records; the last of a name is the one that a launch uses."""
+    """Return the kernels in a file of records; launches use the last record of a name."""
     kernels: dict[str, Compiled] = {}
     for record in text.split("@@BEGIN ")[1:]:
         head, _, body = record.partition("\n")

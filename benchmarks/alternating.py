@@ -1,4 +1,4 @@
-"""Ways to compute one operator, timed by CPU time in turns, so that all see the same machine."""
+"""Ways to compute one operator, timed by CPU time in turns, so that load affects all alike."""
 
 from __future__ import annotations
 
@@ -22,13 +22,13 @@ from clopt.backends.pyopencl_runtime import find_device, live_target
 from clopt.targets import TargetChoice
 
 SECONDS = 0.02
-"""A sample repeats its run for at least so long."""
+"""Minimum duration of a sample, which repeats its run."""
 
 QUIET = 0.002
 """Seconds without CPU time after which the workers of other rivals sleep."""
 
 COPIES = ("relayout", "pad", "depth_to_space")
-"""The names of kernels that only move elements begin so."""
+"""Name prefixes of kernels that only move elements."""
 
 Arrays = dict[str, np.ndarray]
 Rows = dict[str, dict[str, float]]
@@ -36,7 +36,7 @@ Rows = dict[str, dict[str, float]]
 
 @dataclass(frozen=True)
 class Rival:
-    """A way to compute an operator: `run` does it once."""
+    """A way to compute an operator, once per call of `run`."""
 
     name: str
     run: Callable[[], object]
@@ -45,7 +45,7 @@ class Rival:
 def by_onnxruntime(
     model: onnx.ModelProto, inputs: Arrays, expected: np.ndarray, threads: int
 ) -> Rival:
-    """onnxruntime on threads that do not spin, its inputs and its one output in place."""
+    """Return onnxruntime on threads that do not spin, with its inputs and output in place."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")
@@ -67,8 +67,8 @@ def by_clopt(
 ) -> Iterator[Rival]:
     """Return the launches of the compiled model, until the queue is empty.
 
-    Where some of them only copy, in another layout or with a border, those that compute are a
-    second rival: in a network the kernels before and after keep to the layout.
+    If some launches only copy to another layout or add a border, the launches that compute are a
+    second rival, because in a network the neighbouring kernels share the layout.
     """
     chosen = find_device(device)
     context = cl.Context([chosen.handle])
@@ -81,7 +81,7 @@ def by_clopt(
         raise RuntimeError(f"{device} {facts}: off by {error:.1e} of the largest result")
 
     def run(left_out: tuple[str, ...] = ()) -> None:
-        # Asked for here: the executable holds the buffers.
+        # Requested here because the executable holds the buffers.
         for each in compiled.executable.launches:
             if not each.kernel.function_name.startswith(left_out or "-"):
                 cl.enqueue_nd_range_kernel(queue, each.kernel, each.global_size, each.local_size)
@@ -93,7 +93,7 @@ def by_clopt(
 
 
 def settle() -> None:
-    """Wait until no thread of the process computes: Intel's workers spin for a while."""
+    """Wait until no thread of the process computes, since Intel's workers spin for a while."""
     deadline = time.perf_counter() + 1.0
     while time.perf_counter() < deadline:
         before = time.process_time()
@@ -103,7 +103,7 @@ def settle() -> None:
 
 
 def measure(rivals: Sequence[Rival], rounds: int) -> list[list[float]]:
-    """Seconds of CPU time of one run, for each rival and round."""
+    """Return the CPU seconds of one run for each rival and round."""
     counts: list[int] = []
     for rival in rivals:
         rival.run()
@@ -123,7 +123,7 @@ def measure(rivals: Sequence[Rival], rounds: int) -> list[list[float]]:
 
 
 def ratios(samples: list[list[float]]) -> list[float]:
-    """Return the median over rounds of CPU time relative to the first rival's in the same round."""
+    """Return the median over rounds of CPU time relative to the first rival's in that round."""
     return [
         statistics.median(s / base for s, base in zip(seconds, samples[0], strict=True))
         for seconds in samples
@@ -140,7 +140,7 @@ def show(subject: str, rows: Rows, console: Console) -> None:
 
 
 def write(path: Path, title: str, about: str, subject: str, rows: Rows) -> None:
-    """Return the report, `path` with the suffixes .md and .json."""
+    """Write the report to `path` with the suffixes .md and .json."""
     headings = list(next(iter(rows.values())))
     lines = [
         f"# {title}",

@@ -1,4 +1,4 @@
-"""An instrument with the flaw of tuners that know no textures: buffers stand in for images."""
+"""An instrument that replaces images by buffers, like tuners that do not support textures."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ from clopt.tuning.trial import Task
 
 
 class BufferInstrument(OpenCLInstrument):
-    """Times the kernels of plans for textures on buffers of the same texels.
+    """Times the plans of texture kernels on buffers with the same texels.
 
-    A buffer has no border: coordinates are clamped to it, and results are not compared, as those at
-    borders differ.
+    A buffer has no border, so coordinates are clamped. Results are not compared, because they
+    differ at borders.
     """
 
     compares = False
@@ -35,7 +35,7 @@ class BufferInstrument(OpenCLInstrument):
 
 
 def in_buffers(module: ModuleOp) -> ModuleOp:
-    """Return a scheduled module with a buffer in place of each image."""
+    """Return a scheduled module with buffers in place of images."""
     module = module.clone()
     for op in list(module.walk()):
         if isinstance(op, tir.TexelReadOp) and tir.is_texture(op.source.type):
@@ -57,7 +57,7 @@ def _flatten(
     coords: Sequence[SSAValue],
     has_border: bool,
 ) -> None:
-    """Let an operation count texels from the start of its buffer, x fastest."""
+    """Make an operation count texels from the start of its buffer, x fastest."""
     block = op.parent_block()
     assert block is not None
 

@@ -1,4 +1,4 @@
-"""Convolutional classifiers among the benchmark networks, from the papers named at each."""
+"""Convolutional classifiers among the benchmark networks; each cites its paper."""
 
 from __future__ import annotations
 
@@ -111,7 +111,7 @@ class SqueezeExcite(nn.Module):
 
 
 class GatedResidual(nn.Module):
-    """MobileNetV3's inverted residual: an activation of its own, and squeeze-and-excite or not."""
+    """MobileNetV3's inverted residual, with its own activation and optional squeeze-and-excite."""
 
     def __init__(
         self,
@@ -302,7 +302,7 @@ def densenet121(growth: int = 32) -> nn.Module:
 
 
 class Branches(nn.Module):
-    """Several branches from one input, their channels concatenated."""
+    """Several branches of one input, with concatenated channels."""
 
     def __init__(self, *branches: nn.Module) -> None:
         super().__init__()
@@ -333,10 +333,10 @@ def conv_valid(cin: int, cout: int, stride: int) -> nn.Sequential:
 
 
 def inception_v3() -> nn.Module:
-    """Inception-v3 (arXiv 1512.00567, table 1) without the auxiliary classifier; made for 299x299.
+    """Return Inception-v3 (arXiv 1512.00567, table 1) without its auxiliary head, for 299x299.
 
-    The channels of the mixed blocks are those of the authors' published model, which the paper
-    leaves open.
+    The channels of the mixed blocks follow the authors' published model, because the paper omits
+    them.
     """
     one, three, five, row, column = (1, 1), (3, 3), (5, 5), (1, 7), (7, 1)
     pooled: Callable[[int, int], nn.Module] = lambda cin, cout: nn.Sequential(  # noqa: E731

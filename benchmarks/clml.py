@@ -89,7 +89,7 @@ def table(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def kinds(rows: Sequence[Row]) -> Iterator[str]:
-    """Return the commands in the graphs of each network, counted."""
+    """Return the counts of commands in the graphs of each network."""
     yield "| network | commands |"
     yield "|---|---|"
     for row in rows:
@@ -118,7 +118,7 @@ def _operations(nodes: Sequence[NodePlacement]) -> str:
 
 
 def report(rows: Sequence[Row], target: str) -> str:
-    """All tables."""
+    """Return all tables."""
     seven = [row for row in rows if row.network in CLASSIFIERS]
     others = [row for row in rows if row.network not in CLASSIFIERS]
     single = [row for row in rows if row.precision == "f32"]
@@ -145,7 +145,7 @@ def report(rows: Sequence[Row], target: str) -> str:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=[*CLASSIFIERS, *OTHERS], metavar="name")
     parser.add_argument("--target", default="adreno-740 clml=prefer")

@@ -1,4 +1,4 @@
-"""Measures the cost of CLML on a device, in the facts that `clml=auto` uses.
+"""Measure the cost of CLML on a device, as the facts that `clml=auto` uses.
 
 `python benchmarks/clml_costs.py --device adreno` times commands of CLML and copies between layouts,
 fits launch + multiply-adds / rate + bytes / bandwidth to them, and prints the lines of a target's
@@ -119,9 +119,9 @@ class Sample:
 
 
 def fit(samples: Sequence[Sample], compute_units: int) -> dict[str, float]:
-    """Return the facts that come closest to the samples, relative to each; none is negative.
+    """Return the facts with the smallest errors relative to each sample; none is negative.
 
-    A rate that costs nothing is infinite.
+    A rate without cost is infinite.
     """
     columns = [_column(samples, fact, compute_units) for fact in FACTS]
     matrix = np.array(columns).T / np.array([[s.microseconds] for s in samples])
@@ -139,7 +139,7 @@ def fit(samples: Sequence[Sample], compute_units: int) -> dict[str, float]:
 
 
 def _column(samples: Sequence[Sample], fact: str, compute_units: int) -> list[float]:
-    """Return the coefficients of each sample: work by unit of 1 / fact, and 1 for the launch."""
+    """Return the coefficients of each sample: work per unit of 1 / fact, and 1 for the launch."""
     match fact:
         case "clml_launch_microseconds":
             return [1.0 for _ in samples]
@@ -151,13 +151,13 @@ def _column(samples: Sequence[Sample], fact: str, compute_units: int) -> list[fl
 
 
 def scaled(facts: dict[str, float], scale: float) -> dict[str, float]:
-    """Return the facts of a model in which a microsecond is `scale` of the device's."""
+    """Return the facts of a model whose microsecond equals `scale` microseconds of the device."""
     launch = FACTS[-1]
     return {k: v / scale if k == launch else v * scale for k, v in facts.items()}
 
 
 def modelled(case: Case, target: Target) -> float:
-    """Return the microseconds of a case by the cost model of our kernels."""
+    """Return the microseconds of a case by the cost model of clopt's kernels."""
     ctx = CloptContext()
     module = import_onnx(case.model(), ctx.weights, None)
     run_pipeline(ctx, module, "simplify")
@@ -166,13 +166,13 @@ def modelled(case: Case, target: Target) -> float:
 
 
 def commands_of(model: clopt.CompiledModel) -> list[clml.MLOp]:
-    """Return the commands of a model's graphs, in their order."""
+    """Return the commands of a model's graphs in order."""
     graphs = (op for op in model.module.ops if isinstance(op, clml.GraphOp))
     return [op for graph in graphs for op in graph.commands if isinstance(op, clml.MLOp)]
 
 
 class OnDevice:
-    """Times measured here."""
+    """Times measured on this machine."""
 
     def __init__(self, options: argparse.Namespace):
         self.settings = {
@@ -241,7 +241,7 @@ def measure(
 
 
 def report(samples: Sequence[Sample], target: Target, scale: float) -> None:
-    """Print each command with its time by the facts, on stderr."""
+    """Print each command on stderr, with its time by the facts."""
     costs = CommandCosts(target)
     table = Table("case", "command", "us", "us by the facts", title=f"CLML on {target.name}")
     for s in samples:
@@ -251,12 +251,12 @@ def report(samples: Sequence[Sample], target: Target, scale: float) -> None:
 
 
 def toml(facts: dict[str, float], device: str, scale: float) -> str:
-    """Lines for a target's file."""
+    """Return the lines for a target's file."""
     lines = [
         f"# measured on {device} by benchmarks/clml_costs.py; a microsecond of our cost model",
         f"# is {scale:.3g} there",
     ]
-    # A cost below the noise of the measurement gets the largest speed that a fact can have.
+    # A cost below the measurement noise becomes the largest speed that a fact can have.
     shown = ((fact, min(value, 1e6)) for fact, value in facts.items())
     return "\n".join([*lines, *(f"{fact} = {value:.4g}" for fact, value in shown)]) + "\n"
 

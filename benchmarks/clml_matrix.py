@@ -79,11 +79,11 @@ ROWS = (
     Row("depth to space 4", "y = DepthToSpace<blocksize = 4>(x)", (1, 64, 128, 128)),
     Row("relu", "y = Relu(x)", (1, 64, 112, 112)),
 )
-"""Includes the cases that CLML's first users found slow or inaccurate on devices."""
+"""Includes cases that early users of CLML found slow or inaccurate on devices."""
 
 
 def model_of(row: Row, dtype: type[np.floating]) -> onnx.ModelProto:
-    """Return the operation on random weights that a half represents exactly."""
+    """Return the operation with random weights that half represents exactly."""
     element = helper.np_dtype_to_tensor_dtype(np.dtype(dtype))
     text = f"g (float[1] x) => (float[1] y) {{ {row.nodes} }}"
     nodes = onnx.parser.parse_graph(text).node

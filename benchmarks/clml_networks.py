@@ -58,11 +58,11 @@ OTHERS = ("rounded", "off")
 """The modes without CLML, for comparison."""
 
 STRETCH = 6
-"""How many matches CLML computes before our kernels compute as many."""
+"""Number of consecutive matches that CLML computes before our kernels compute as many."""
 OPERATION, COPY = "clEnqueueMLOpQCOM", "clEnqueueCopyMLTensorDataQCOM"
 HOST_COPIES = ("clEnqueueWriteMLTensorDataQCOM", "clEnqueueReadMLTensorDataQCOM")
 BUILT = "built a program"
-"""The text of lines in the log that are no calls."""
+"""The text of log lines that are not calls."""
 RESULTS = Path(__file__).resolve().parent / "results"
 STORE = RESULTS / "clml_networks.json"
 REPORT = RESULTS / "clml_networks.md"
@@ -70,7 +70,7 @@ REPORT = RESULTS / "clml_networks.md"
 
 @dataclass(frozen=True)
 class Program:
-    """A compiled network, the same for all devices."""
+    """A compiled network, shared by all devices."""
 
     module: ModuleOp
     weights: Weights
@@ -80,43 +80,43 @@ class Program:
 
 @dataclass(frozen=True)
 class Row:
-    """One run; without CLML most counts are zero."""
+    """One run; most counts are zero without CLML."""
 
     network: str
     mode: str
     precision: str
     device: str
     error: float
-    """The largest, relative to the largest value of the output."""
+    """The largest error, relative to the largest value of the output."""
     seconds: float
-    """Of the inference, on a computer with other work."""
+    """Seconds of the inference, on a computer with other load."""
     kernels: int
-    """Launches of our own."""
+    """Launches of clopt's kernels."""
     operations: int = 0
     offloaded: int = 0
     views: int = 0
     graphs: int = 0
     commands: int = 0
-    """Of CLML, without copies."""
+    """Commands of CLML, without copies."""
     copies: int = 0
-    """Of CLML, between layouts."""
+    """Copies of CLML between layouts."""
     images: int = 0
-    """Parameters of kernels that are images."""
+    """Kernel parameters that are images."""
     calls: dict[str, int] = field(default_factory=dict[str, int])
-    """Of CLML, in an inference."""
+    """Calls of CLML in one inference."""
     reasons: dict[str, int] = field(default_factory=dict[str, int])
-    """Why operations are left, and how many."""
+    """Reasons why operations remain, with counts."""
     measured: str = ""
     """`2026-11-22, at commit 82f53d0`."""
 
     @property
     def key(self) -> tuple[str, ...]:
-        """Network, mode, precision and device, which a row has alone."""
+        """Network, mode, precision and device, which identify a row."""
         return self.network, self.mode, self.precision, self.device
 
 
 def every_other(function: FuncOp, target: Target, weights: Weights) -> Matches:
-    """Every other stretch of legal matches, from the first: replaces `find_matches`."""
+    """Return every other stretch of legal matches, in place of `find_matches`."""
     legal = find_matches(function, target, weights).legal
     return Matches([match for i, match in enumerate(legal) if i // STRETCH % 2 == 0])
 
@@ -143,7 +143,7 @@ def lower(path: Path, target: Target, mode: str, precision: str) -> Program:
 def run(
     program: Program, device: str, inputs: Mapping[str, np.ndarray]
 ) -> tuple[list[np.ndarray], dict[str, int], CExecutable, float]:
-    """One inference: outputs, calls of CLML, executable, seconds."""
+    """Run one inference; return outputs, calls of CLML, executable and seconds."""
     executable = CExecutable(
         program.module,
         program.weights,
@@ -168,7 +168,7 @@ def run(
 def measure(
     name: str, devices: Sequence[str], modes: Sequence[str], precisions: Sequence[str]
 ) -> Iterator[Row]:
-    """One network."""
+    """Measure one network."""
     path = models.export(name, SIZES.get(name, 224))
     inputs = models.sample_inputs(path)
     expected = onnxruntime.InferenceSession(str(path)).run(None, inputs)
@@ -251,7 +251,7 @@ def _row(
 
 
 def report(rows: Sequence[Row]) -> str:
-    """All tables."""
+    """Return all tables."""
     precisions, modes = list(PRECISIONS), [*OTHERS, *MODES]
     ordered = sorted(
         rows,
@@ -359,7 +359,7 @@ def _errors(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def _senseless(precision: str, mode: str, device: str | None) -> bool:
-    """Whether there is nothing to run: f32 loses nothing by rounding, PoCL multiplies no halves."""
+    """Return whether the case is meaningless: f32 does not round, PoCL multiplies no halves."""
     return (precision, mode) == ("f32", "rounded") or (precision, device) == ("f16", "pocl")
 
 
@@ -373,7 +373,7 @@ def _reasons(rows: Sequence[Row]) -> Iterator[str]:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=[*CLASSIFIERS], metavar="name")
     parser.add_argument("--device", action="append", help="pocl and intel unless given")

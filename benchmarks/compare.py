@@ -1,9 +1,9 @@
-"""Times the benchmark networks on clopt, tinygrad (OpenCL), onnxruntime, OpenVINO, IREE (CPU).
+"""Time the benchmark networks on clopt, tinygrad (OpenCL), onnxruntime, OpenVINO and IREE (CPU).
 
-`python benchmarks/compare.py [networks] [--size 224] [--batch 8] [--rounds 12]`. OpenVINO and IREE
-run where `--rivals` names `openvino` and `iree`. Each rival of a network lives
-in a warm process of its own with its own caches; rounds visit the rivals in shuffled order. A time
-is numpy in to numpy out. A ratio to onnxruntime is the median of the rounds' ratios, because a
+`python benchmarks/compare.py [networks] [--size 224] [--batch 8] [--rounds
+12]`. OpenVINO and IREE run if `--rivals` names `openvino` and `iree`. Each rival runs a network in
+its own warm process with its own caches; rounds visit the rivals in shuffled order. A time is from
+numpy in to numpy out. The ratio to onnxruntime is the median of the rounds' ratios, because a
 machine's speed may change from round to round. Errors are relative to the largest value of
 onnxruntime's output. The report goes to `benchmarks/results/compare.{md,json}`.
 """
@@ -38,13 +38,13 @@ DEFAULT_RIVALS = ("onnxruntime", "clopt-pocl", "clopt-intel", "tinygrad-pocl")
 PREPARE_SECONDS = 900.0
 ROUND_SECONDS = 0.4
 ROUND_RUNS = 100
-"""At most; a round of few short runs would measure how fast sleeping threads awake."""
+"""Maximum runs per round; with few short runs, a round would measure how fast threads wake up."""
 
 Row = dict[str, Any]
 
 
 class Runner:
-    """One rival with one network, in its own process."""
+    """One rival with one network in its own process."""
 
     def __init__(self, label: str, path: Path, cold: bool) -> None:
         self.label = label
@@ -70,11 +70,11 @@ class Runner:
         self.count = 1
 
     def prepare(self) -> Row:
-        """Wait for the compiled network; a row with facts, or with a failure."""
+        """Wait for the compiled network; return a row with facts or a failure."""
         return self._receive(PREPARE_SECONDS)
 
     def time(self) -> bool:
-        """One round of timed runs; False when the process is gone."""
+        """Run one round of timed runs; return False if the process has ended."""
         try:
             self.connection.send(self.count)
         except (BrokenPipeError, ConnectionResetError):
@@ -115,7 +115,7 @@ def relative_error(outputs: list[np.ndarray], expected: list[np.ndarray]) -> flo
 
 
 def measure(name: str, args: argparse.Namespace, console: Console) -> dict[str, Row]:
-    """All rivals on one network."""
+    """Measure all rivals on one network."""
     path = models.export(name, args.size, batch=args.batch)
     rows: dict[str, Row] = {}
     runners: list[Runner] = []
@@ -218,7 +218,7 @@ def markdown(results: dict[str, dict[str, Row]], args: argparse.Namespace) -> st
 
 
 def main() -> int:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("networks", nargs="*", metavar="network", help="default: all")
     parser.add_argument("--size", type=int, default=224)

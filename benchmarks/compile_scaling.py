@@ -1,4 +1,4 @@
-"""Time of clopt's own passes on chains of convolutions and on ResNet-50; no kernel is built.
+"""Time clopt's own passes on chains of convolutions and on ResNet-50; no kernel is built.
 
 `python benchmarks/compile_scaling.py [--lengths 100 1000 5000]`. The channels of a chain repeat in
 a cycle, so that it has `--distinct` different convolutions, each many times with other weights.
@@ -38,7 +38,7 @@ Times = dict[str, float]
 
 
 def chain(length: int, distinct: int) -> onnx.ModelProto:
-    """`length` 3x3 convolutions, each followed by a relu, with weights of their own."""
+    """Return `length` 3x3 convolutions with separate weights, each followed by a relu."""
     rng = np.random.default_rng(0)
     channels = [4 + i for i in range(distinct)]
     nodes: list[onnx.NodeProto] = []
@@ -65,7 +65,7 @@ def chain(length: int, distinct: int) -> onnx.ModelProto:
 
 
 def timed_compile(model: onnx.ModelProto | Path, target: str) -> Times:
-    """Seconds of the import, of every pass of the pipeline, of verifying, and of printing C."""
+    """Return the seconds of the import, of every pass, of verifying, and of printing C."""
     times: Times = {}
     ctx = CloptContext()
     gc.collect()
@@ -88,7 +88,7 @@ def timed_compile(model: onnx.ModelProto | Path, target: str) -> Times:
 
 
 def exponents(runs: dict[str, Times], lengths: list[int]) -> Times:
-    """For each step, the exponent of its growth between the two longest chains."""
+    """Return the exponent of each step's growth between the two longest chains."""
     if len(lengths) < 2:
         return {}
     small, large = runs[str(lengths[-2])], runs[str(lengths[-1])]
@@ -99,7 +99,7 @@ def exponents(runs: dict[str, Times], lengths: list[int]) -> Times:
 
 
 def report(runs: dict[str, Times], growth: Times) -> list[list[str]]:
-    """Rows of a table: a step, its seconds in each run, its exponent."""
+    """Return the rows of a table: a step, its seconds in each run, its exponent."""
     steps = list(next(iter(runs.values())))
     rows: list[list[str]] = []
     for step in steps:
@@ -110,7 +110,7 @@ def report(runs: dict[str, Times], growth: Times) -> list[list[str]]:
 
 
 def main() -> int:
-    """Command line; the exit code is 1 when ResNet-50 takes too long."""
+    """Run the command line; the exit code is 1 if ResNet-50 takes too long."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--lengths", type=int, nargs="+", default=[100, 1000, 5000])
     parser.add_argument("--distinct", type=int, default=12, help="different convolutions")

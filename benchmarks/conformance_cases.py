@@ -1,4 +1,4 @@
-"""The cases of ONNX's backend test suite, written once as small files that workers can load."""
+"""The cases of ONNX's backend test suite as small files that workers can load."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _operator(name: str, model: onnx.ModelProto) -> str:
 
 
 def load_cases(expanded: bool = False) -> Iterator[Case]:
-    """Every case of the installed `onnx` package, without the light copies of real models."""
+    """Return every case of the installed `onnx` package, except the light copies of real models."""
     from onnx.backend.test.loader import load_model_tests
 
     for kind in KINDS:
@@ -102,7 +102,7 @@ def load_cases(expanded: bool = False) -> Iterator[Case]:
 
 
 def materialise(folder: Path, expanded: bool = False) -> list[Path]:
-    """Write every case into `folder` unless a complete set is there, and list the files."""
+    """Write every case into `folder` unless a complete set is there; list the files."""
     done = folder / "complete"
     if not done.exists():
         folder.mkdir(parents=True, exist_ok=True)

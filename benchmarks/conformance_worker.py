@@ -1,4 +1,4 @@
-"""Runs conformance cases, one after the other, inside a process that may crash or hang."""
+"""Run conformance cases one after the other, in a process that may crash or hang."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
 
 Run = Callable[[onnx.ModelProto, Sequence[Sequence[Any]]], list[list[Any]]]
 
-# Operands that decide the shape or the kind of the result. An ahead-of-time compiler needs their
-# values; where such an operand is an input of the model, the case is run a second time with the
-# input bound as an initialiser, and a success is counted apart.
+# Operands that determine the shape or kind of the result. An ahead-of-time compiler needs their
+# values. If such an operand is an input of the model, the case runs a second time with the input
+# bound as an initialiser, and a success is counted separately.
 SHAPE_OPERANDS: dict[str, tuple[int, ...]] = {
     "AffineGrid": (1,),
     "BlackmanWindow": (0,),
@@ -78,7 +78,7 @@ def feeds(model: onnx.ModelProto, inputs: Sequence[Any]) -> dict[str, Any]:
 
 
 def fix_shapes(model: onnx.ModelProto, inputs: Sequence[Any]) -> onnx.ModelProto:
-    """Return a copy of the model whose unknown input dimensions are those of the case's data."""
+    """Return a copy of the model with unknown input dimensions set from the case's data."""
     fixed = onnx.ModelProto()
     fixed.CopyFrom(model)
     arrays = feeds(model, inputs)
@@ -98,7 +98,7 @@ def fix_shapes(model: onnx.ModelProto, inputs: Sequence[Any]) -> onnx.ModelProto
 
 
 def bind_shape_operands(model: onnx.ModelProto, inputs: Sequence[Any]) -> onnx.ModelProto | None:
-    """Return a copy whose shape-deciding inputs are initialisers, or None if there are none."""
+    """Return a copy whose inputs that determine shapes are initialisers, or None without any."""
     arrays = feeds(model, inputs)
     bound = {
         node.input[i]
@@ -147,7 +147,7 @@ def tinygrad_runner(device: str) -> tuple[Run, tuple[type[Exception], ...]]:
 
 
 def onnxruntime_runner(device: str) -> tuple[Run, tuple[type[Exception], ...]]:
-    """onnxruntime on the CPU; the newest IR and opsets are let through."""
+    """Return onnxruntime on the CPU, which accepts the newest IR and opsets."""
     import onnxruntime
     from onnxruntime.capi.onnxruntime_pybind11_state import NotImplemented as Refused
 
@@ -171,7 +171,7 @@ RUNNERS = {
 
 
 def mismatch(got: Any, expected: Any, rtol: float, atol: float) -> str | None:
-    """Why an output differs from the expected one, or None; types and shapes must be equal."""
+    """Return why an output differs from the expected one, or None; types and shapes must match."""
     if isinstance(expected, list) or isinstance(got, list):
         if not (isinstance(expected, list) and isinstance(got, list)) or len(got) != len(expected):
             return "a sequence of another length"
@@ -217,7 +217,7 @@ def in_float64(case: Case, inputs: Sequence[Any]) -> list[Any] | None:
 
 
 def is_closer(case: Case, inputs: Sequence[Any], got: list[Any], expected: Sequence[Any]) -> bool:
-    """Whether every element outside of the tolerance is nearer to float64 than the expected one."""
+    """Return whether every element outside the tolerance is closer to float64 than expected."""
     exact = in_float64(case, inputs)
     if exact is None or len(exact) != len(got):
         return False
@@ -258,7 +258,7 @@ def attempt(
 
 
 def check(run: Run, case: Case, refused: tuple[type[Exception], ...]) -> tuple[str, str]:
-    """Return the status of a case, trying the form with bound shape operands when it is refused."""
+    """Return the status of a case; if refused, try it with bound shape operands."""
     model = onnx.load_from_string(case.model)
     status, message = attempt(run, model, case, refused)
     if status == "unsupported":
@@ -271,9 +271,10 @@ def check(run: Run, case: Case, refused: tuple[type[Exception], ...]) -> tuple[s
 
 
 def work(connection: Connection, rival: str, device: str, cache: Path) -> None:
-    """Serve cases: a path comes in, (status, message, seconds) goes out.
+    """Serve cases: read a path, answer with (status, message, seconds).
 
-    PoCL's cache of kernels is the worker's own: one process may load what another still writes.
+    PoCL's kernel cache is private to the worker, because processes may load files that others are
+    still writing.
     """
     os.environ["POCL_CACHE_DIR"] = str(cache)
     null = os.open(os.devnull, os.O_WRONLY)

@@ -1,4 +1,4 @@
-"""Convolutions that matter, on OpenCL CPUs beside onnxruntime (oneDNN's and MLAS's kernels).
+"""Convolutions of common networks on OpenCL CPUs beside onnxruntime (oneDNN's and MLAS's kernels).
 
 `python benchmarks/convolutions.py [names] [--device pocl] [--facts 'vector_width=16 ...']
 [--rounds N]`. The shapes are those of MobileNets, ResNets, SqueezeNet, EfficientNet-lite, U-Net, a
@@ -117,7 +117,7 @@ CONVOLUTIONS: dict[str, Convolution] = {
 
 
 def rows_on(device: str, facts: list[str], names: list[str], rounds: int) -> Rows:
-    """Return the ratios on one runtime, for a process of its own."""
+    """Return the ratios on one runtime; call this in a separate process."""
     rows: Rows = {}
     for name in names:
         case = CONVOLUTIONS[name]
@@ -138,7 +138,7 @@ def rows_on(device: str, facts: list[str], names: list[str], rounds: int) -> Row
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("names", nargs="*", help="some of the table in this file; default all")
     parser.add_argument("--device", action="append", help="default pocl and intel")

@@ -1,4 +1,4 @@
-"""The bytes that devices allocate for a network, against its memory report.
+"""The bytes that devices allocate for a network, compared with its memory report.
 
 `python benchmarks/device_memory.py mobilenet_v2 --device pocl --device intel --target adreno-740`:
 compiles the network, runs it once and asks it for the bytes of its memory objects. The report goes
@@ -23,7 +23,7 @@ HEADINGS = ("network", "target", "runtime", "images", "arena, MB", "separate", "
 
 
 def measure(name: str, target: str | None, device: str) -> list[str]:
-    """Return a row: sizes in MB of 10^6 bytes; inputs and outputs are in the sums."""
+    """Return a row with sizes in MB of 10^6 bytes; the sums include inputs and outputs."""
     path = models.export(name, 299 if name == "inception_v3" else 224)
     model = clopt.compile(path, target, device=device)
     model.run(models.sample_inputs(path))
@@ -41,7 +41,7 @@ def measure(name: str, target: str | None, device: str) -> list[str]:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("names", nargs="+", metavar="name")
     parser.add_argument("--device", action="append", required=True)

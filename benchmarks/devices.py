@@ -1,4 +1,4 @@
-"""Chooses the OpenCL runtime of a rival process, by environment before it starts."""
+"""Select the OpenCL runtime of a rival process by environment variables before it starts."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ def intel_library() -> Path | None:
 
 
 def rival_environment(rival: str, device: str, cache: Path | None = None) -> dict[str, str]:
-    """Environment variables that make a rival use the device, with caches of its own."""
+    """Return environment variables that make a rival use the device, with its own caches."""
     env: dict[str, str] = {}
     if rival == "tinygrad":
         env["DEV"] = "CL"

@@ -1,4 +1,4 @@
-"""How good the estimates of kernels' times are, beside what `clopt-tune` measured.
+"""The accuracy of estimated kernel times, compared with measurements of `clopt-tune`.
 
 `python benchmarks/estimates.py MODEL=RECORDS... --target TARGET [--output results/estimates-NAME]`.
 RECORDS is a database that `clopt-tune search MODEL --no-layouts -o RECORDS` wrote. For each record
@@ -34,7 +34,7 @@ from clopt.tuning.programs import Programs
 
 HERE = Path(__file__).resolve().parent
 LEAST_PLANS = 4
-"""Plans of a kernel without which its rank says nothing."""
+"""Minimum plans of a kernel for a meaningful rank."""
 
 
 @dataclass(frozen=True)

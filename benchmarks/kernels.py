@@ -1,4 +1,4 @@
-"""Time of every kernel of a compiled network on an OpenCL device, the slowest first.
+"""Time every kernel of a compiled network on an OpenCL device, the slowest first.
 
 `python benchmarks/kernels.py mobilenet_v2 --device pocl [--size 224] [--top 30]`; a path to any
 ONNX file works too. Times come from the device's profiling events. GFLOP/s count the
@@ -47,7 +47,7 @@ class Row:
 
 
 def float_operations(block: Block, times: int = 1) -> int:
-    """Floating-point operations of a kernel's loops; both sides of a condition count."""
+    """Return the float operations of a kernel's loops; both branches of a condition count."""
     total = 0
     for op in block.ops:
         inner = times * op.size if isinstance(op, tir.ForOp) else times
@@ -60,7 +60,7 @@ def float_operations(block: Block, times: int = 1) -> int:
 
 
 def rows_of(module: ModuleOp) -> list[Row]:
-    """Return a row for each launch of the program, in its order."""
+    """Return a row for each launch of the program, in order."""
     functions = {op.sym_name.data: op for op in module.body.block.ops if isinstance(op, tir.FuncOp)}
     flops = {name: float_operations(f.body.block) for name, f in functions.items()}
     program = program_of(module)
@@ -87,7 +87,7 @@ def rows_of(module: ModuleOp) -> list[Row]:
 
 
 def profile(path: Path, device: str, runs: int) -> tuple[list[Row], float]:
-    """Median milliseconds of every launch, and of a whole inference seen from Python."""
+    """Return the median milliseconds of every launch, and of a whole inference seen from Python."""
     chosen = find_device(device)
     context = cl.Context([chosen.handle])
     properties = cl.command_queue_properties.PROFILING_ENABLE
@@ -164,7 +164,7 @@ def show(rows: list[Row], total: float, top: int, title: str) -> None:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("network", help="a name from models.py, or the path of an ONNX file")
     parser.add_argument("--device", default="pocl")

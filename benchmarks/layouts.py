@@ -91,7 +91,7 @@ def _memory(value) -> str:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=list(NAMES), metavar="name")
     parser.add_argument(

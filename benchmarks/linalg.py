@@ -1,4 +1,4 @@
-"""Times networks that come as linalg from torch-mlir beside the same networks from ONNX.
+"""Time networks imported as linalg from torch-mlir beside the same networks from ONNX.
 
     pip install 'iree-base-compiler[onnx]==3.13.0'
     python benchmarks/linalg.py resnet18 unet --size 64 --device pocl
@@ -41,7 +41,7 @@ TURNS, RUNS = 12, 4
 
 
 def linalg_of(model: Path) -> Path:
-    """Return the file of a model's linalg, which IREE's compiler writes if it is missing."""
+    """Return the file of a model's linalg; IREE's compiler writes it if missing."""
     result = model.with_suffix(".linalg.mlir")
     if not result.exists():
         torch, part = model.with_suffix(".torch.mlir"), model.with_suffix(".part")
@@ -66,7 +66,7 @@ def random_inputs(model: clopt.CompiledModel) -> list[np.ndarray[Any, Any]]:
 
 
 def processor_time(model: clopt.CompiledModel, inputs: Mapping[str, Any]) -> float:
-    """Return the milliseconds of the processor for an inference."""
+    """Return the CPU milliseconds of an inference."""
     start = time.process_time()
     for _ in range(RUNS):
         model.run(inputs)

@@ -1,4 +1,4 @@
-"""Memory of the benchmark networks: our plan, the least possible, rivals.
+"""Memory of the benchmark networks: clopt's plan, the lower bound, and rivals.
 
 `python benchmarks/memory.py [names] [--target "adreno-740 texture=off"]`, f32, batch 1. No kernel
 is built. For plans above the lower bound, `--live` lists the values at the busiest command.
@@ -29,7 +29,7 @@ from clopt.targets import TargetChoice
 
 HERE = Path(__file__).resolve().parent
 AVX512 = "vector_width=16 vector_registers=32"
-"""What a live CPU with AVX-512 says of itself."""
+"""Facts that a live CPU with AVX-512 reports."""
 
 TARGETS = (
     *("pocl", f"pocl {AVX512}", "intel-cpu", f"intel-cpu {AVX512}"),
@@ -47,18 +47,18 @@ class Row:
     network: str
     target: str
     bound: int
-    """The least of the network's file under the rule of `memory_bounds`."""
+    """The lower bound of the network's file by the rule of `memory_bounds`."""
     lower_bound: int
-    """The least of the compiled program: its kernels, scratch, pitch, order."""
+    """The lower bound of the compiled program: its kernels, scratch, pitch and order."""
     peak: int
     separate: int
-    """Bytes outside of the arenas."""
+    """Bytes outside the arenas."""
     pitch: int
     alignment: int
     fragmentation: int
     without_reuse: int
     held: int
-    """Everything on the device, weights, inputs and outputs too."""
+    """All bytes on the device, including weights, inputs and outputs."""
     seconds: float
 
     @property
@@ -69,10 +69,10 @@ class Row:
 
 @dataclass(frozen=True)
 class Rival:
-    """Intermediates of a network in other engines: MB of 10^6 bytes, measured separately."""
+    """Intermediates of a network in other engines, in MB of 10^6 bytes, measured separately."""
 
     bound: float
-    """The least of the measured file, which is our file where it equals `MemoryRow.bound`."""
+    """The lower bound of the measured file; it is our file if this equals `MemoryRow.bound`."""
     tinygrad: float | None
     """tinygrad 0.14 on OpenCL: a buffer for each intermediate."""
     tinygrad_planned: float | None
@@ -112,7 +112,7 @@ def compile_for(path: Path, target: Target) -> tuple[MemoryReport, float]:
 
 
 def measure(name: str, label: str, live: Console | None) -> Row:
-    """One row of the table; prints to `live` where a plan exceeds the lower bound."""
+    """Return one row of the table; print to `live` if a plan exceeds the lower bound."""
     path = models.export(name, SIZES.get(name, 224))
     target = TargetChoice.parse(label).load()
     assert target is not None, f"{label}: name a target"
@@ -172,7 +172,7 @@ RIVAL_HEADINGS = ("network", "least", *(f"clopt, {t}" for t in TARGETS), "TVM, O
 
 
 def rival_cells(name: str, rows: list[Row]) -> list[str]:
-    """Return the memory of each engine: MB, and as a multiple of the least of the measured file."""
+    """Return the memory of each engine in MB, and as a multiple of the file's lower bound."""
     bound = rows[0].bound / MB
     by_target = {row.target: row.all / MB for row in rows}
     ours = [_times(by_target.get(target), bound) for target in TARGETS]
@@ -231,7 +231,7 @@ def markdown(rows: list[Row]) -> str:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("names", nargs="*", default=list(models.NAMES), metavar="name")
     parser.add_argument("--target", action="append", help=f"default: {', '.join(TARGETS)}")

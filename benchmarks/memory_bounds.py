@@ -24,7 +24,7 @@ FUSED = {
 
 
 class Graph:
-    """The kernels of a file: what each reads and writes, in order."""
+    """The kernels of a file in order: the values that each reads and writes."""
 
     def __init__(self, path: Path) -> None:
         model = onnx.shape_inference.infer_shapes(onnx.load(path), strict_mode=True)
@@ -51,7 +51,7 @@ class Graph:
         writes = [name for name in node.output if name]
         if node.op_type in VIEWS:
             self.alias[writes[0]] = reads[0]
-            # A view is no use of the value; the reads of the view are.
+            # A view does not use its value; reads of the view do.
             uses[reads[0]] += uses[writes[0]] - 1
             return
         producer = self._fusible(node, reads, uses)
@@ -63,7 +63,7 @@ class Graph:
         self.kernels.append(([*before, *rest], writes))
 
     def _fusible(self, node: onnx.NodeProto, reads: list[str], uses: Counter[str]) -> int | None:
-        """Return the last kernel whose only result this elementwise node alone reads."""
+        """Return the last kernel whose only result is read by this elementwise node alone."""
         if node.op_type not in FUSED:
             return None
         for i in reversed(range(len(self.kernels))):
@@ -76,7 +76,7 @@ class Graph:
         return None
 
     def root(self, name: str) -> str:
-        """Return the value whose memory this one has."""
+        """Return the value whose memory this value shares."""
         while name in self.alias:
             name = self.alias[name]
         return name

@@ -38,7 +38,7 @@ FREE = (0.0, 0.02, 0.05)
 
 
 class Rectangle(NamedTuple):
-    """From one time to another, from one offset to another (in units); ends excluded."""
+    """An interval of time and an interval of offsets (in units); ends are exclusive."""
 
     left: int
     right: int
@@ -47,7 +47,7 @@ class Rectangle(NamedTuple):
 
 
 def generate(seed: int, count: int, free: float) -> list[LiveTensor]:
-    """At least `count` tensors that fit into CAPACITY, of which the share `free` stays free."""
+    """Return at least `count` tensors that fit in CAPACITY and leave the share `free` unused."""
     rng = random.Random(seed)
     whole = Rectangle(0, count, 0, int(CAPACITY * (1 - free)) // UNIT)
     parts = [whole]
@@ -65,7 +65,7 @@ def _area(part: Rectangle) -> int:
 
 
 def _cut(part: Rectangle, rng: random.Random) -> list[Rectangle]:
-    """Two parts, or five like the vanes of a pinwheel; the part itself if it is too small."""
+    """Return two parts, or five like a pinwheel, or the part itself if it is too small."""
     left, right, low, high = part
     wide, tall = right - left >= 2, high - low >= 2
     if right - left >= 6 and high - low >= 6 and rng.random() < 0.2:
@@ -96,7 +96,7 @@ def read(path: Path) -> tuple[list[LiveTensor], int]:
 
 
 class Row(NamedTuple):
-    """One instance, bytes as multiples of the capacity."""
+    """One instance, with bytes as multiples of the capacity."""
 
     name: str
     tensors: int
@@ -158,7 +158,7 @@ def show(rows: Iterable[Row]) -> None:
 
 
 def write(name: str, rows: list[Row], effort: int) -> None:
-    """`results/<name>.md` and `.json`."""
+    """Write `results/<name>.md` and `.json`."""
     header = HEADER.split("|")
     lines = [header, ["---"] * len(header), *map(cells, rows)]
     table = "\n".join(f"| {' | '.join(line)} |" for line in lines)

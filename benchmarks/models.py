@@ -1,4 +1,4 @@
-"""Exports the benchmark networks to ONNX files: `python benchmarks/models.py [names] [--size N]`.
+"""Export the benchmark networks to ONNX files: `python benchmarks/models.py [names] [--size N]`.
 
 Missing files are written to a cache folder next to this script.
 """
@@ -35,7 +35,7 @@ NAMES = (
 
 
 def model_path(name: str, size: int = 224, variant: str = "", folder: Path = CACHE) -> Path:
-    """Return the path of the exported network, which need not exist yet."""
+    """Return the path of the exported network, which may not exist yet."""
     suffix = f"_{variant}" if variant else ""
     return folder / f"{name}_{size}{suffix}.onnx"
 
@@ -51,8 +51,8 @@ def export(
 ) -> Path:
     """Export one network unless its file exists, and return the path.
 
-    `opset` None is the exporter's own choice; `legacy` selects the TorchScript exporter, which
-    keeps batch norms apart and writes old opsets.
+    `opset` None is the exporter's default; `legacy` selects the TorchScript exporter, which keeps
+    batch norms separate and writes old opsets.
     """
     parts = {"legacy": legacy, f"op{opset}": opset, f"batch{batch}": batch != 1}
     variant = "_".join(part for part, applies in parts.items() if applies)
@@ -67,7 +67,7 @@ def export(
     folder.mkdir(parents=True, exist_ok=True)
     temporary = path.with_suffix(".part")
     logging.getLogger("torch.onnx").setLevel(logging.ERROR)
-    # Without this the old exporter folds batch norms away, and nothing would test ours.
+    # Otherwise the old exporter folds batch norms, and nothing would test ours.
     extra: dict[str, Any] = {"training": torch.onnx.TrainingMode.PRESERVE} if legacy else {}
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
@@ -87,7 +87,7 @@ def export(
 
 
 def sample_inputs(path: Path, seed: int = 0) -> dict[str, np.ndarray]:
-    """Seeded inputs for an exported network, by reading the graph's inputs."""
+    """Return seeded inputs for an exported network, from the graph's inputs."""
     import onnx
 
     rng = np.random.default_rng(seed)
@@ -108,7 +108,7 @@ def sample_inputs(path: Path, seed: int = 0) -> dict[str, np.ndarray]:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=list(NAMES), metavar="name")
     parser.add_argument("--size", type=int, default=224)

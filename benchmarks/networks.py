@@ -144,7 +144,7 @@ class CrossStage(nn.Module):
 
 
 class DetectionHead(nn.Conv2d):
-    """A convolution whose logits stay of order one, where a sigmoid is not flat."""
+    """A convolution whose logits are of order one, where a sigmoid is not flat."""
 
     gain = 0.1
 
@@ -214,12 +214,12 @@ class UNet(nn.Module):
 
 @dataclass(frozen=True)
 class Network:
-    """A benchmark network: how to build it for an image size, and whether it reads text."""
+    """A benchmark network: its constructor for an image size, and whether it reads text."""
 
     build: Callable[[int], nn.Module]
     text: bool = False
     calibration_size: int = 64
-    """The size of the images that calibrate batch norms; larger for networks without padding."""
+    """The size of calibration images for batch norms; larger for networks without padding."""
 
     def inputs(self, size: int, batch: int = 1, seed: int = 0) -> dict[str, Tensor]:
         """Seeded inputs by name."""

@@ -1,4 +1,4 @@
-"""Runs ONNX's backend test suite on an OpenCL CPU device and writes a table by operator.
+"""Run ONNX's backend test suite on an OpenCL CPU device and write a table by operator.
 
 Every case runs in a worker process that may crash or hang without harm to the others:
 `python benchmarks/onnx_conformance.py --device pocl`. Statuses: `pass`; `pass-bound` (passes once
@@ -43,7 +43,7 @@ Result = dict[str, Any]
 
 
 class Worker:
-    """A process that runs cases; replaced when it dies, hangs or has run many."""
+    """A process that runs cases; it is replaced when it dies, hangs or has run many."""
 
     def __init__(self, rival: str, device: str, cache: Path) -> None:
         cache.mkdir(parents=True, exist_ok=True)
@@ -141,7 +141,7 @@ def by_operator(results: dict[str, Result]) -> dict[str, Counter[str]]:
 
 
 def markdown(results: dict[str, Result], title: str) -> str:
-    """Return the report: totals, a table by operator, and each case neither refused nor passed."""
+    """Return the report: totals, a table by operator, and each case that failed."""
     totals = Counter(result["status"] for result in results.values())
     used = [s for s in STATUSES if totals[s] or s in ("wrong", "crash", "hang")]
     lines = [f"# {title}", "", measured(), "", "| | " + " | ".join(used) + " | all |"]
@@ -164,7 +164,7 @@ def markdown(results: dict[str, Result], title: str) -> str:
 
 
 def as_json(results: dict[str, Result]) -> str:
-    """Return the text for `--baseline`: a line for each case, without times and messages."""
+    """Return the text for `--baseline`: one line per case, without times and messages."""
     kept = ("operator", "status")
     lines = [
         f"{json.dumps(name)}: {json.dumps({key: result[key] for key in kept})}"
@@ -174,7 +174,7 @@ def as_json(results: dict[str, Result]) -> str:
 
 
 def show(results: dict[str, Result], title: str, console: Console) -> None:
-    """Print the totals, and the operators with anything but passes."""
+    """Print the totals, and the operators with other statuses than pass."""
     table = Table(title=title)
     table.add_column("operator")
     for status in STATUSES:
@@ -189,7 +189,7 @@ def show(results: dict[str, Result], title: str, console: Console) -> None:
 
 
 def regressions(results: dict[str, Result], baseline: dict[str, Result]) -> list[str]:
-    """Cases that passed in the baseline and do not now, and new wrong answers."""
+    """Return cases that passed in the baseline and no longer do, and new wrong answers."""
     lines: list[str] = []
     for name, result in results.items():
         before = baseline.get(name, {}).get("status", "absent")
@@ -200,7 +200,7 @@ def regressions(results: dict[str, Result], baseline: dict[str, Result]) -> list
 
 
 def main() -> int:
-    """Command line; the exit code is 1 for a wrong answer, crash, hang or regression."""
+    """Run the command line; the exit code is 1 for a wrong answer, crash, hang or regression."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
     parser.add_argument("--device", default="pocl", choices=["pocl", "intel"])
     parser.add_argument("--rival", default="clopt", choices=sorted(conformance_worker.RUNNERS))

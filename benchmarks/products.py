@@ -30,7 +30,7 @@ RESULTS = Path(__file__).resolve().parent / "results" / "products"
 
 @dataclass(frozen=True)
 class Product:
-    """A product of `a`, of `batch` matrices of m x k, and `b`, of matrices of k x n."""
+    """A product of `a`, `batch` matrices of m x k, and `b`, matrices of k x n."""
 
     m: int
     k: int
@@ -41,7 +41,7 @@ class Product:
     right: bool = False
     """Whether `b` is stored transposed."""
     constant: bool = False
-    """Whether `b` is known when compiling."""
+    """Whether `b` is known at compile time."""
 
     def arrays(self) -> Arrays:
         rng = np.random.default_rng(0)
@@ -103,7 +103,7 @@ PRODUCTS: dict[str, Product] = dict(_squares()) | {
 
 
 def by_openblas(product: Product, arrays: Arrays, expected: np.ndarray) -> Rival:
-    """numpy's product, which calls OpenBLAS."""
+    """Return numpy's product, which calls OpenBLAS."""
     a = arrays["a"].swapaxes(-1, -2) if product.left else arrays["a"]
     b = arrays["b"].swapaxes(-1, -2) if product.right else arrays["b"]
     y = np.empty_like(expected)
@@ -111,7 +111,7 @@ def by_openblas(product: Product, arrays: Arrays, expected: np.ndarray) -> Rival
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("names", nargs="*", help=f"some of {', '.join(PRODUCTS)}; default all")
     parser.add_argument("--device", action="append", help="default pocl and intel")

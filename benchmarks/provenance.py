@@ -1,4 +1,4 @@
-"""The line of a result file with the origin of its figures."""
+"""The line of a result file that records the origin of its figures."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ ROOT = Path(__file__).resolve().parents[1]
 
 
 def measured(device: str | None = None) -> str:
-    """`Measured on MACHINE, DATE, at commit COMMIT:` and the command, for a file's head.
+    """Return `Measured on MACHINE, DATE, at commit COMMIT:` and the command, for a file's head.
 
-    `device` is what computed, where that is not the processor.
+    `device` is the device that computed, if it is not the processor.
     """
     command = " ".join(["python", f"benchmarks/{Path(sys.argv[0]).name}", *sys.argv[1:]])
     machine = device or processor()
@@ -25,7 +25,7 @@ def measured(device: str | None = None) -> str:
 
 
 def processor() -> str:
-    """`2 cores, AMD EPYC, x86_64`; the model where Linux tells it."""
+    """Return text such as `2 cores, AMD EPYC, x86_64`, with the model if Linux reports it."""
     try:
         text = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace")
     except OSError:

@@ -41,7 +41,7 @@ Row = dict[str, float]
 
 
 def quantised_path(path: Path, per_channel: bool, folder: Path) -> Path:
-    """Return the file of a network's QDQ form, which is made unless it exists."""
+    """Return the file of a network's QDQ form; create it if missing."""
     form = "channels" if per_channel else "tensors"
     result = folder / f"{path.stem}_{form}.onnx"
     if not result.exists():
@@ -57,7 +57,7 @@ def steps_off(found: Sequence[np.ndarray], expected: Sequence[np.ndarray], step:
 
 
 def measure(path: Path, quantised: Path, device: str, rounds: int) -> dict[str, Row]:
-    """All rivals on one network."""
+    """Measure all rivals on one network."""
     model, inputs = quantised.read_bytes(), models.sample_inputs(path)
     expected = run_onnxruntime(model, inputs, optimised=False)
     files = dict(zip(FORMS, (path, quantised), strict=True))
@@ -90,7 +90,7 @@ def measure(path: Path, quantised: Path, device: str, rounds: int) -> dict[str, 
 
 
 def steps_alone(quantised: Path, device: str) -> int:
-    """Return the most steps by which a piece is off that gets onnxruntime's inputs."""
+    """Return the largest error in steps of any piece that gets onnxruntime's inputs."""
     model = quantised.read_bytes()
     parts = pieces(model)
     names = [name for part in parts for name in (*part.inputs, part.output)]
@@ -130,7 +130,7 @@ def markdown(results: dict[str, dict[str, Row]], rounds: int) -> str:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("networks", nargs="*", default=list(NETWORKS), metavar="network")
     parser.add_argument("--device", default="pocl")

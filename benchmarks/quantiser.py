@@ -23,7 +23,7 @@ Arrays = dict[str, np.ndarray]
 
 
 class _Reader(CalibrationDataReader):
-    """Hands out samples one by one."""
+    """Returns samples one by one."""
 
     def __init__(self, samples: Sequence[Arrays]) -> None:
         self._rest = iter(samples)
@@ -67,7 +67,7 @@ def output_step(model: bytes) -> float:
 
 
 def run_onnxruntime(model: bytes, inputs: Arrays, optimised: bool) -> list[np.ndarray]:
-    """onnxruntime's outputs: by its integer kernels, or node by node in floats."""
+    """Return onnxruntime's outputs: by its integer kernels, or node by node in floats."""
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = 2
     levels = onnxruntime.GraphOptimizationLevel
@@ -80,7 +80,7 @@ def run_onnxruntime(model: bytes, inputs: Arrays, optimised: bool) -> list[np.nd
 
 @dataclass(frozen=True)
 class Piece:
-    """The part of a QDQ model between quantised values: one that it computes, from others."""
+    """The part of a QDQ model that computes one quantised value from others."""
 
     model: bytes
     inputs: tuple[str, ...]
@@ -115,7 +115,7 @@ def pieces(model: bytes) -> list[Piece]:
 
 
 def values_of(model: bytes, names: Sequence[str], inputs: Arrays) -> Arrays:
-    """Return the values of these names in a model, node by node in floats, by onnxruntime."""
+    """Return the values with these names, computed by onnxruntime node by node in floats."""
     parsed = onnx.shape_inference.infer_shapes(onnx.load_from_string(model))
     types = {value.name: value for value in parsed.graph.value_info}
     there = {value.name for value in parsed.graph.output} | inputs.keys()

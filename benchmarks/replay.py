@@ -1,4 +1,4 @@
-"""Time of an inference by the C library, launch by launch and replayed, and by the Python runtime.
+"""Time of an inference by the C library, launched or replayed, and by the Python runtime.
 
 `python benchmarks/replay.py --device pocl --device intel`: the digits network, whose time is
 overhead, and MobileNetV2 at 224. Each is compiled once for a device and runs in C and in Python on
@@ -31,7 +31,7 @@ HERE = Path(__file__).resolve().parent
 DIGITS = HERE.parent / "examples" / "digits" / "digits.onnx"
 HEADINGS = ("network", "runtime", "launches", "by", "call, µs", "inference, µs", "CPU, µs")
 Sample = tuple[float, float, float]
-"""Microseconds: until the call returned, until the queue was empty, of all processors."""
+"""Microseconds until the call returned, until the queue was empty, and of all processors."""
 
 
 def in_c(model: clopt.CompiledModel, device: str, rounds: int) -> dict[str, list[Sample]]:
@@ -60,7 +60,7 @@ def in_c(model: clopt.CompiledModel, device: str, rounds: int) -> dict[str, list
 
 
 def in_python(model: clopt.CompiledModel, rounds: int) -> Iterator[Sample]:
-    """Take samples of the Python runtime on a queue and buffers of ours."""
+    """Take samples of the Python runtime, on a queue and buffers of the benchmark."""
     context = model.executable.context
     queue = cl.CommandQueue(context)
     ports = [*model.inputs, *model.outputs]
@@ -80,7 +80,7 @@ def in_python(model: clopt.CompiledModel, rounds: int) -> Iterator[Sample]:
 
 
 def rows(label: str, path: Path, device: str, rounds: int) -> list[list[str]]:
-    """Return a network on a device: a row for each way to run it."""
+    """Return a row for each way to run a network on a device."""
     model = clopt.compile(path, dims={"batch": 1} if path == DIGITS else None, device=device)
     launches = sum(isinstance(op, EnqueueKernelOp) for op in model.module.walk())
     samples = in_c(model, device, rounds)
@@ -107,7 +107,7 @@ function returned; *inference*: until the queue was empty; *CPU*: of all process
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("--device", action="append", required=True)
     parser.add_argument("--rounds", type=int, default=1000, help="of the small network")

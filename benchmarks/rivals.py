@@ -1,4 +1,4 @@
-"""The programs that run a network, each used inside a warm process of its own."""
+"""The programs that run a network, each in its own warm process."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ from models import sample_inputs
 Arrays = dict[str, np.ndarray]
 
 THREADS = 2
-"""Of each rival that has threads of its own."""
+"""Threads of each rival that has its own."""
 
 
 @dataclass
 class Prepared:
-    """A compiled network: its run function, number of kernels, seconds in our own passes."""
+    """A compiled network: its run function, number of kernels, and seconds in clopt's passes."""
 
     run: Callable[[Arrays], list[np.ndarray]]
     kernels: int | None = None
@@ -33,7 +33,7 @@ class Prepared:
 
 
 def onnxruntime(path: Path, device: str) -> Prepared:
-    """onnxruntime on two CPU threads that do not spin between runs."""
+    """Run onnxruntime on two CPU threads that do not spin between runs."""
     import onnxruntime as ort
 
     options = ort.SessionOptions()
@@ -44,7 +44,7 @@ def onnxruntime(path: Path, device: str) -> Prepared:
 
 
 def tinygrad(path: Path, device: str) -> Prepared:
-    """tinygrad's ONNX frontend under its JIT."""
+    """Run tinygrad's ONNX frontend under its JIT."""
     from tinygrad.engine.jit import TinyJit
     from tinygrad.nn.onnx import OnnxRunner
     from tinygrad.tensor import Tensor
@@ -69,7 +69,7 @@ def tinygrad(path: Path, device: str) -> Prepared:
 
 
 def clopt(path: Path, device: str) -> Prepared:
-    """Run this compiler; kernels are built after our own passes and timed apart."""
+    """Run clopt; kernels are built after its own passes and timed separately."""
     import clopt
     from clopt.backends.pyopencl_runtime import find_device, live_target
     from clopt.dialects.cl.ops import EnqueueKernelOp
@@ -85,10 +85,10 @@ def clopt(path: Path, device: str) -> Prepared:
 
 
 def openvino(path: Path, device: str) -> Prepared:
-    """OpenVINO on two CPU threads, for the least latency of one inference."""
+    """Run OpenVINO on two CPU threads, with the latency hint."""
     import openvino as ov
 
-    # Its default for floats may be a half or bfloat16 where the CPU has them.
+    # Its default for floats may be half or bfloat16 if the CPU supports them.
     settings = {
         "INFERENCE_NUM_THREADS": THREADS,
         "NUM_STREAMS": 1,
@@ -105,8 +105,8 @@ def openvino(path: Path, device: str) -> Prepared:
     return Prepared(run)
 
 
-# Channels last takes a third of the time (SqueezeNet, 224x224). Without more stack IREE refuses
-# the text encoder at batch 8.
+# Channels-last takes a third of the time (SqueezeNet, 224x224). Without a larger stack, IREE
+# refuses the text encoder at batch 8.
 _IREE = [
     "--iree-llvmcpu-target-cpu=host",
     "--iree-opt-level=O3",
@@ -117,7 +117,7 @@ _IREE = [
 
 
 def iree(path: Path, device: str) -> Prepared:
-    """IREE's LLVM code for this CPU, on two threads of its own."""
+    """Run IREE's LLVM code for this CPU on its own two threads."""
     from iree import compiler, runtime
 
     with tempfile.TemporaryDirectory() as folder:
@@ -130,7 +130,7 @@ def iree(path: Path, device: str) -> Prepared:
             target_backends=["llvm-cpu"],
             extra_args=_IREE,
         )
-    # Before the first device is made: it reads the flag.
+    # Set before the first device is created, which reads the flag.
     runtime.flags.parse_flags(f"--task_topology_group_count={THREADS}")
     config = runtime.Config("local-task")
     modules = runtime.load_vm_modules(

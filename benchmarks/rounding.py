@@ -22,7 +22,7 @@ from compare import relative_error
 from onnx import NodeProto, TensorProto, helper, numpy_helper
 
 ACTIVATIONS = ("Relu", "Clip")
-"""Operators that a kernel fuses with the convolution or sum before, without rounding between."""
+"""Operators that are fused with the convolution or sum before them, without rounding between."""
 
 
 def rounded(path: Path, weights: bool = True, values: bool = True) -> onnx.ModelProto:
@@ -65,7 +65,7 @@ def _folded(path: Path) -> onnx.ModelProto:
 
 
 def _with_casts(graph: onnx.GraphProto) -> Iterator[NodeProto]:
-    """Return the nodes, with each value but the outputs rounded by its producer."""
+    """Return the nodes, with each value except the outputs rounded by its producer."""
     constants = {tensor.name for tensor in graph.initializer}
     floats = {v.name for v in graph.input if v.type.tensor_type.elem_type == TensorProto.FLOAT}
     kept = {value.name for value in graph.output} | constants
@@ -91,7 +91,7 @@ def _rounding(name: str, names: dict[str, str]) -> Iterator[NodeProto]:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("names", nargs="*", default=[*CLASSIFIERS], metavar="name")
     for name in parser.parse_args().names:

@@ -1,4 +1,4 @@
-"""Time of `clopt-run model.onnx` with empty caches, and again: what a user waits for.
+"""Time of `clopt-run model.onnx` with empty caches and with full ones, as a user waits for it.
 
 `python benchmarks/starts.py [names] [--devices portable intel] [--rounds 3]`. Each start is a
 process of its own. A round empties clopt's caches, calibrates the device by a tiny model, and
@@ -44,16 +44,16 @@ NETWORKS = (
 
 @dataclass(frozen=True)
 class Start:
-    """Seconds from the start of a process to its end, and of CPU time."""
+    """Wall seconds and CPU seconds of a process."""
 
     wall: float
     cpu: float
 
     @classmethod
     def of(cls, arguments: list[str], caches: str) -> Start:
-        """Run Python with these arguments and these caches to its end."""
+        """Run Python with these arguments and caches until it ends."""
         environment = {**os.environ, "XDG_CACHE_HOME": caches}
-        # Users have clopt's bytecode: pip writes it.
+        # Users have clopt's bytecode, because pip writes it.
         environment.pop("PYTHONDONTWRITEBYTECODE", None)
         before, begin = os.times(), time.perf_counter()
         command = [sys.executable, *arguments]
@@ -85,12 +85,12 @@ class Starts:
 
     @property
     def beyond_imports(self) -> float:
-        """CPU seconds of the second start without those of importing numpy and pyopencl."""
+        """CPU seconds of the second start, without importing numpy and pyopencl."""
         return self.second.cpu - self.imports
 
 
 def clopt_run(model: Path, device: str, *options: str) -> list[str]:
-    """Return the arguments of Python for a run of a model by the command line tool."""
+    """Return the Python arguments that run a model with the command line tool."""
     return ["-m", "clopt.tools.run", str(model), "--device", device, *options]
 
 
@@ -112,7 +112,7 @@ def starts_of(name: str, device: str, rounds: int) -> Starts:
 
 
 def table(rows: list[Starts]) -> list[str]:
-    """Return the lines of a Markdown table of seconds, a row for each network and device."""
+    """Return the lines of a Markdown table of seconds, one row per network and device."""
     heading = ["network", "device", "first, wall", "first, CPU", "second, wall", "second, CPU"]
     lines = ["| " + " | ".join([*heading, "beyond imports, CPU"]) + " |", "|---" * 7 + "|"]
     for row in rows:
@@ -123,7 +123,7 @@ def table(rows: list[Starts]) -> list[str]:
 
 
 def main() -> None:
-    """Measure the starts that the command line names, and write them beside the other results."""
+    """Measure the starts that the command line names, and write the results."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("names", nargs="*", default=list(NETWORKS))
     parser.add_argument("--devices", nargs="+", default=["portable", "intel"])

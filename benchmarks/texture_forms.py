@@ -52,7 +52,7 @@ NO_IMAGE = dict.fromkeys(
 )
 FORMS: dict[str, dict[str, Any]] = {
     "image": {"texture": "prefer"},
-    # Where no image fits, packed values lie in buffers.
+    # If no image fits, packed values are stored in buffers.
     "packed": {"texture": "prefer", **NO_IMAGE},
     "plain": {"texture": "off"},
 }
@@ -123,7 +123,7 @@ class Row:
     auto: str
 
     def loss(self, *forms: str) -> float:
-        """How much longer the chosen form takes than the best of `forms`."""
+        """Return the time of the chosen form relative to the best of `forms`, minus one."""
         return self.times[self.auto] / min(self.times[form] for form in forms) - 1
 
 
@@ -151,9 +151,9 @@ def convolutions(module: ModuleOp) -> Iterator[tuple[Convolution, str]]:
 
 
 def chosen_forms(path: Path, target: Target) -> dict[Convolution, str]:
-    """Each different convolution of a network, and the form it gets with `texture=auto`.
+    """Return each different convolution of a network, and its form with `texture=auto`.
 
-    A convolution that became a matrix product has no other form than the plain one.
+    A convolution that became a matrix product has only the plain form.
     """
     found: dict[Convolution, str] = {}
     for texture in ("prefer", "auto"):
@@ -171,7 +171,7 @@ def chosen_forms(path: Path, target: Target) -> dict[Convolution, str]:
 
 
 def listed(networks: list[str], target: Target) -> list[tuple[str, list[Any], str]]:
-    """Network, fields and chosen form of each convolution to measure."""
+    """Return the network, fields and chosen form of each convolution to measure."""
     return [
         (path.stem, list(astuple(convolution)), form)
         for path in (models.export(n) if n in models.NAMES else Path(n) for n in networks)
@@ -180,7 +180,7 @@ def listed(networks: list[str], target: Target) -> list[tuple[str, list[Any], st
 
 
 def launches(compiled: clopt.CompiledModel) -> list:
-    """Return the launches of the convolution, without packing before it and the pool behind it."""
+    """Return the launches of the convolution, without packing before it and the pool after it."""
     return [
         launch
         for launch in compiled.executable.launches
@@ -189,7 +189,7 @@ def launches(compiled: clopt.CompiledModel) -> list:
 
 
 def microseconds(queue: cl.CommandQueue, commands: list, repeats: int) -> float:
-    """Device time of one pass over the commands."""
+    """Return the device time of one pass over the commands."""
     queue.finish()
     start = time.perf_counter()
     for _ in range(repeats):
@@ -200,7 +200,7 @@ def microseconds(queue: cl.CommandQueue, commands: list, repeats: int) -> float:
 
 
 def measure(convolution: Convolution, device: Device, rounds: int) -> dict[str, float]:
-    """Median microseconds of each form."""
+    """Return the median microseconds of each form."""
     context = cl.Context([device.handle])
     queue = cl.CommandQueue(context, device.handle)
     target = target_for(device)
@@ -231,7 +231,7 @@ def measure(convolution: Convolution, device: Device, rounds: int) -> dict[str, 
 
 
 def show(rows: list[Row]) -> None:
-    """Print the rows and how often the choice was good."""
+    """Print the rows, and how often the choice was good."""
     console = Console(width=120)
     table = Table()
     for heading in ("network", "convolution", "MMAC", *(f"{form} us" for form in FORMS), "auto"):
@@ -255,7 +255,7 @@ def show(rows: list[Row]) -> None:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").split("\n")[0])
     parser.add_argument("networks", nargs="*", help="names from models.py, or paths of ONNX files")
     parser.add_argument("--device", default="nvidia")

@@ -1,4 +1,4 @@
-"""What `clopt-tune` gains: networks with tuned plans beside the same ones with default plans.
+"""The gain of `clopt-tune`: networks with tuned plans beside the same with default plans.
 
     python benchmarks/tuned_networks.py [networks] [--device pocl] [--time 2m] [--database FILE]
 
@@ -62,7 +62,7 @@ Row = dict[str, str | float]
 
 
 def turns(before: CompiledModel, after: CompiledModel, path: Path, rounds: int) -> Row:
-    """Let the forms take turns, from numpy to numpy."""
+    """Alternate between the forms, from numpy to numpy."""
     inputs = models.sample_inputs(path)
     forms = (before, after)
     found, expected = after.run(inputs), before.run(inputs)
@@ -90,7 +90,7 @@ def turns(before: CompiledModel, after: CompiledModel, path: Path, rounds: int) 
 
 
 def changed(before: CompiledModel, after: CompiledModel) -> int:
-    """Return the kernels of the second form that the first one has not."""
+    """Return the kernels of the second form that the first form lacks."""
     texts = [model.source.split("__kernel") for model in (before, after)]
     return len(set(texts[1]) - set(texts[0]))
 
@@ -101,7 +101,7 @@ def trials_in(database: Path) -> int:
 
 
 def measure(path: Path, args: argparse.Namespace) -> Row:
-    """Tune a network, and compare."""
+    """Tune a network and compare."""
     known = trials_in(args.database)
     options = [str(path), "--device", args.device, "-o", str(args.database)]
     options += ["--time", args.time, "--workers", str(args.workers)]
@@ -147,7 +147,7 @@ def markdown(rows: dict[str, Row], origin: str, rounds: int) -> str:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("networks", nargs="*", default=list(NETWORKS), metavar="network")
     parser.add_argument("--device", default="pocl")

@@ -1,4 +1,4 @@
-"""Whether a kernel that `clopt-tune` times alone takes as long as inside of its network.
+"""Compare kernels timed alone by `clopt-tune` with the same kernels inside their network.
 
     python benchmarks/tuning_context.py [networks] [--device pocl] [--target TARGET]
 
@@ -47,7 +47,7 @@ is the share of the time in kernels that are less than 10 % apart.
 
 
 def kernels_of(model: CompiledModel) -> list[str]:
-    """For each command of an inference, the kernel whose plan it carries out."""
+    """Return, for each command of an inference, the kernel whose plan it runs."""
     funcs = {op.sym_name.data: op for op in model.module.ops if isinstance(op, tir.FuncOp)}
     names: list[str] = []
     for command in cl.enqueued(model.executable.program):
@@ -71,7 +71,7 @@ def in_network(model: CompiledModel, inputs: dict[str, np.ndarray]) -> dict[str,
 
 
 class Alone:
-    """Times kernels by themselves."""
+    """Times kernels alone."""
 
     def __init__(self, device: str) -> None:
         self._instrument = OpenCLInstrument(device)
@@ -122,7 +122,7 @@ def line(name: str, model: TunedModel, device: str, rounds: int, verbose: bool) 
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("networks", nargs="*", default=list(NETWORKS), metavar="network")
     parser.add_argument("--device", default="pocl")

@@ -1,4 +1,4 @@
-"""How long a large tuning database takes: to append, read, search and merge."""
+"""Time to append to, read, search and merge a large tuning database."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ PLAN = (
 
 
 def made(number: int) -> Record:
-    """Return a record of a plan of one of some kernels."""
+    """Return a record of a plan for one of some kernels."""
     return Record(
         kernel=f"{number % KERNELS:016x}",
         target=TARGET.name,
@@ -45,7 +45,7 @@ def made(number: int) -> Record:
 
 
 def timed(what: str, work: Callable[[], T]) -> T:
-    """Do something, and print the seconds on the clock and of this processor."""
+    """Call a function, and print its wall and CPU seconds."""
     wall, cpu = time.perf_counter(), time.process_time()
     result = work()
     wall, cpu = time.perf_counter() - wall, time.process_time() - cpu

@@ -1,4 +1,4 @@
-"""What it costs to tune the kernels of textures with buffers in their place.
+"""The cost of tuning texture kernels with buffers in place of images.
 
     python benchmarks/tuning_textures.py [networks] [--device nvidia] [--time 60] [--folder FOLDER]
 
@@ -47,7 +47,7 @@ the kernel that loses most by the buffers: its time over that with the plan of t
 
 
 class Nothing:
-    """A journal that keeps nothing."""
+    """A journal that stores nothing."""
 
     def known(self, task: Task) -> Sequence[Result]:
         return []
@@ -58,7 +58,7 @@ class Nothing:
 def searched(
     tasks: Sequence[Task], instrument: OpenCLInstrument, seconds: float, workers: int
 ) -> tuple[dict[str, Outcome], int]:
-    """Return what a search finds for each kernel, and the plans that it tried."""
+    """Return a search's best plan of each kernel, and the plans that it tried."""
     machines = LocalMachines(instrument, workers)
     try:
         session = Session(tasks, machines, Nothing(), Budget(seconds=seconds))
@@ -82,7 +82,7 @@ class Timer:
                     result = self._instrument.measure(Trial(task, plan), self._turns)
                 if result.microseconds is not None:
                     found.setdefault(str(plan), []).append(task.launches * result.microseconds)
-        # A plan that fails on images is one that the compiler would refuse: the default stays.
+        # The compiler would refuse a plan that fails on images, so the default stays.
         default = str(plans[0])
         return [statistics.median(found.get(str(plan), found[default])) for plan in plans]
 
@@ -118,7 +118,7 @@ def line(name: str, model: TunedModel, args: argparse.Namespace) -> str:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=(__doc__ or "").partition("\n")[0])
     parser.add_argument("networks", nargs="*", default=list(NETWORKS), metavar="network")
     parser.add_argument("--device", default="nvidia")

@@ -1,4 +1,4 @@
-"""How fast does the OpenCL core of VTA compute? Tiles and instructions per second, by form.
+"""Speed of VTA's OpenCL core: tiles and instructions per second, by form.
 
     python benchmarks/vta_core.py [--device pocl] [--config 1x16_i8w8a32_15_15_18_17]
         [--lanes 512 --vector 1] [--cores 132] [--seconds 1]
@@ -50,10 +50,10 @@ SHIFT = 8
 
 
 class Convolution:
-    """The stream of the convolution, its micro-ops, and what it computes.
+    """The stream of the convolution, its micro-ops, and its expected result.
 
-    A thread has half of ACC, INP and WGT. Its tile is ROWS x SIZE pixels of one block of output
-    channels; it adds up over blocks of input channels.
+    Each thread uses half of ACC, INP and WGT. Its tile is ROWS x SIZE pixels of one block of output
+    channels; it accumulates over blocks of input channels.
     """
 
     def __init__(self, config: Config) -> None:
@@ -65,7 +65,7 @@ class Convolution:
         self.instructions = list(self._stream())
 
     def _micro_ops(self) -> list[Uop]:
-        """For each thread the products of all taps, and one for elements of ACC."""
+        """Return the products of all taps for each thread, and one micro-op for elements of ACC."""
         taps = list(product(range(KERNEL), repeat=2))
         return [
             uop
@@ -178,7 +178,7 @@ class Convolution:
 
     @property
     def gemm_tiles(self) -> int:
-        """Products of tiles: all multiply-adds of the convolution in units of a tile."""
+        """All multiply-adds of the convolution, in units of a tile."""
         return self.blocks**2 * SIZE**2 * KERNEL**2
 
     @property
@@ -187,7 +187,7 @@ class Convolution:
         return self.blocks * SIZE**2
 
     def of_core(self, core: int) -> list[Instruction]:
-        """Return the stream with results of its own."""
+        """Return the stream with separate results for a core."""
         skip = core * self.outputs
         return [
             replace(one, dram_base=one.dram_base + skip) if isinstance(one, Store) else one
@@ -211,7 +211,7 @@ class Convolution:
 def measure(
     device: Device, convolution: Convolution, form: CoreForm, cores: int, seconds: float
 ) -> tuple[float, bool]:
-    """Seconds of one stream on every core, and whether the results are numpy's."""
+    """Return the seconds of one stream on every core, and whether the results match numpy's."""
     config = convolution.config
     context = cl.Context([device.handle])
     queue = cl.CommandQueue(context)

@@ -1,4 +1,4 @@
-"""How many cycles do layers take on VTA, with and without virtual threads? By a machine model.
+"""Cycles of layers on VTA with and without virtual threads, by a machine model.
 
     python benchmarks/vta_cycles.py
 
@@ -35,7 +35,7 @@ RESULT = Path(__file__).parent / "results" / "vta_cycles.md"
 
 @dataclass
 class Builder:
-    """A graph of layers, whose weights are zeros: no cycle depends on them."""
+    """A graph of layers, with zero weights because cycles do not depend on them."""
 
     context: CloptContext = field(default_factory=CloptContext)
     block: Block = field(default_factory=Block)
@@ -106,7 +106,7 @@ def transposed(size: int, inputs: int, outputs: int) -> Callable[[Builder], SSAV
 
 
 def resnet_18(b: Builder) -> SSAValue:
-    """Return what is between the first pooling and the last."""
+    """Return the layers between the first pooling and the last."""
     x = b.input(1, 64, 56, 56)
     for stage, channels in enumerate((64, 128, 256, 512)):
         for block in range(2):
@@ -158,7 +158,7 @@ cycles; 100 % would leave no time for the ALU.
 
 
 def measure(build: Callable[[Builder], SSAValue], threads: int) -> tuple[int, float, int]:
-    """Products of tiles, cycles, instructions."""
+    """Return products of tiles, cycles and instructions."""
     builder = Builder()
     file = stream_file(builder.stream(build(builder), threads))
     instructions = file.linked(side_by_side(file.symbols))

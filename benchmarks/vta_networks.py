@@ -1,4 +1,4 @@
-"""Quantised networks on VTA: what it computes of them, the same results, and their error.
+"""Quantised networks on VTA: the part that it computes, equal results, and their error.
 
     python benchmarks/vta_networks.py [--device pocl] [--folder FOLDER]
 
@@ -56,7 +56,7 @@ are by the machine model of `vta_cycles.py`. Times are from numpy to numpy, the 
 
 @dataclass(frozen=True)
 class Network:
-    """A model, samples for its calibration, and inputs to ask it about."""
+    """A model, samples for its calibration, and inputs for its evaluation."""
 
     path: Path
     samples: np.ndarray
@@ -65,7 +65,7 @@ class Network:
 
     @property
     def batch(self) -> int:
-        """Images of an inference."""
+        """Images per inference."""
         return self.dims.get("batch", 1)
 
     @property
@@ -81,7 +81,7 @@ class Network:
         return make(quantize=clopt.Quantization(quantize, {self.name: self.samples}))
 
     def run(self, model: clopt.CompiledModel) -> tuple[np.ndarray, float]:
-        """Return the results of all inputs, and the least time of an inference in seconds."""
+        """Return the results for all inputs, and the minimum time of an inference in seconds."""
         parts = np.split(self.inputs, len(self.inputs) // self.batch)
         results = np.concatenate([model.run([part])[0] for part in parts])
         times: list[float] = []
@@ -103,7 +103,7 @@ def networks(folder: Path) -> dict[str, Network]:
 
 
 def multiply_adds(module: ModuleOp) -> int:
-    """Those of convolutions and matrix products."""
+    """Return the multiply-adds of convolutions and matrix products."""
 
     def size(value: SSAValue) -> int:
         return prod(nn.shape_of(value))

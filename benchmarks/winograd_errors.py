@@ -61,7 +61,7 @@ def error(channels: int, form: str, device: str, seeds: int) -> float:
 
 
 def main() -> None:
-    """Command line."""
+    """Run the command line."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--device", default="intel")
     parser.add_argument("--seeds", type=int, default=8)

@@ -1,4 +1,4 @@
-"""Writes docs/conv.onnx: the convolution that docs/architecture.md follows."""
+"""Write docs/conv.onnx, the convolution that docs/architecture.md follows."""
 
 from __future__ import annotations
 

@@ -64,7 +64,7 @@ def read(name: str) -> Any:
 
 
 def megabytes(size: float) -> str:
-    """Of 10^6 bytes."""
+    """Return bytes in MB of 10^6 bytes."""
     return f"{size / 1e6:.1f}"
 
 
@@ -75,7 +75,7 @@ def power(error: float) -> str:
 
 
 def conformance() -> dict[str, str]:
-    """ONNX's backend tests, which must agree between the runtimes to be one figure."""
+    """Return the counts of ONNX's backend tests, which must be equal on all runtimes."""
     counts = [
         Counter(case["status"] for case in read(f"conformance-clopt-{device}").values())
         for device in ("pocl", "intel")
@@ -127,7 +127,7 @@ def compare_table() -> str:
 
 
 def rivals_table() -> str:
-    """Speed, errors and start of each rival over all networks."""
+    """Return the speed, errors and start of each rival over all networks."""
     rows = list(read("compare").values())
     lines = [
         "| | time, of onnxruntime's | largest error | first compilation, s |",
@@ -144,7 +144,7 @@ def rivals_table() -> str:
 
 
 def batch8_table() -> str:
-    """Speed over all networks on eight images at once."""
+    """Return the speed over all networks with eight images at once."""
     rows = list(read("compare_batch8").values())
     lines = ["| | time, of onnxruntime's |", "|---|---|"]
     for rival, title in RIVALS.items():
@@ -172,7 +172,7 @@ def winograd_errors() -> dict[str, str]:
 
 
 def memory() -> dict[str, str]:
-    """Memory of intermediates; only the report has those of other compilers."""
+    """Return the memory of intermediates; other compilers' values are only in the report."""
     rows = read("memory")
     ratio = max((row["peak"] + row["separate"]) / row["lower_bound"] for row in rows)
     (ours,) = (
@@ -193,7 +193,7 @@ def memory() -> dict[str, str]:
 
 
 def texture_forms() -> dict[str, str]:
-    """Convolutions on an H200, all of them one after the other."""
+    """Return the total times of convolutions on an H200."""
     rows = read("texture_forms")
     sums = {
         form: f"{sum(row['times'][form] for row in rows) / 1e3:.2f}"
@@ -203,7 +203,7 @@ def texture_forms() -> dict[str, str]:
 
 
 def clml_networks() -> dict[str, str]:
-    """Errors of networks in half, by CLML's reference library and by our kernels."""
+    """Return errors of networks in half, with CLML's reference library and with clopt's kernels."""
     errors = {
         (row["network"], row["mode"], row["precision"], row["device"]): row["error"]
         for row in read("clml_networks")
@@ -220,7 +220,7 @@ def clml_networks() -> dict[str, str]:
 
 
 def instances(name: str) -> dict[str, str]:
-    """How many instances of a file the planner fits into their capacity, and the longest time."""
+    """Return how many instances of a file fit their capacity, and the longest planning time."""
     rows = read(name)["rows"]
     return {
         "count": str(len(rows)),
@@ -248,7 +248,7 @@ TABLES: Mapping[str, Callable[[], str]] = {
 
 
 def figures() -> dict[str, str]:
-    """Every figure by its name: that of the result file, a dot, its own."""
+    """Return every figure by name: the result file's name, a dot, and its own."""
     return {
         f"{source}.{name}": value
         for source, make in SOURCES.items()
@@ -257,7 +257,7 @@ def figures() -> dict[str, str]:
 
 
 def filled(text: str, values: Mapping[str, str]) -> str:
-    """Return a page with its figures and tables renewed."""
+    """Return a page with updated figures and tables."""
     text = FIGURE.sub(lambda match: values[match["name"]] + match["comment"], text)
     return TABLE.sub(
         lambda match: f"{match['head']}{TABLES[match['name']]()}\n{match['end']}", text

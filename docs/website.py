@@ -1,7 +1,7 @@
-"""The hook by which mkdocs makes a site of the repository's pages, whose links GitHub follows.
+"""The mkdocs hook that builds a site from the repository's pages, whose links work on GitHub.
 
-README.md is the front page. A page may link to any file of the repository: the site holds those
-files below `repository/`, text as a page that shows it, and a folder as its README or as a list of
+README.md is the front page. A page may link to any file of the repository. The site holds those
+files below `repository/`: a text as a page that shows it, and a folder as its README or a list of
 its files.
 """
 
@@ -22,7 +22,7 @@ IMAGES = (".svg", ".png")
 
 
 def uri(path: Path) -> str:
-    """Return the place of a file or folder of the repository in the site's sources."""
+    """Return the path of a file or folder of the repository in the site's sources."""
     if path == FRONT:
         return "index.md"
     if path.is_relative_to(DOCS):
@@ -32,7 +32,7 @@ def uri(path: Path) -> str:
 
 
 def target_of(link: str, page: Path) -> Path | None:
-    """Return the file or folder that a link of `page` leads to, or None. A README is its folder."""
+    """Return the target of a link in `page`, or None; a README stands for its folder."""
     target = (page.parent / link).resolve()
     if (target / "README.md").exists():
         return target / "README.md" if target != ROOT else FRONT
@@ -70,7 +70,7 @@ def with_links(text: str, path: Path) -> str:
 
 
 def shown_files(pages: list[Path]) -> list[Path]:
-    """Return the files outside of docs/ that the site shows: those that pages reach by links."""
+    """Return the files outside docs/ on the site, which are those that pages link to."""
     waiting, seen = list(pages), set(pages)
     while waiting:
         for target in linked(waiting.pop()):
@@ -81,7 +81,7 @@ def shown_files(pages: list[Path]) -> list[Path]:
 
 
 def on_files(files: Files, config: Any, **_: Any) -> Files:
-    """Add the front page and whatever the pages link to outside of docs/."""
+    """Add the front page, and everything outside docs/ that pages link to."""
     for path in shown_files(
         [FRONT, *(DOCS / file.src_uri for file in files.documentation_pages())]
     ):

@@ -31,7 +31,7 @@ def path_of(name: str) -> Path:
 
 
 def stamp_of(name: str) -> str:
-    """Return the comment that ends the picture while its data and its code are unchanged."""
+    """Return the comment at the end of the picture, a digest of its data and code."""
     picture = PICTURES[name]
     code = [inspect.getsource(module) for module in (canvas, picture)]
     content = json.dumps([picture.data(), code], sort_keys=True)
@@ -39,7 +39,7 @@ def stamp_of(name: str) -> str:
 
 
 def is_current(name: str) -> bool:
-    """Return whether the file of a picture shows its present data."""
+    """Return whether the file of a picture shows the current data."""
     path = path_of(name)
     return path.exists() and path.read_text(encoding="utf-8").endswith(stamp_of(name))
 

@@ -1,6 +1,6 @@
-"""A headless Chromium without a network, driven through its DevTools protocol over two pipes.
+"""A headless Chromium without network access, driven by its DevTools protocol over two pipes.
 
-For screenshots of pages that clopt writes, and for the tests of their scripts.
+It takes screenshots of pages that clopt writes, and runs the tests of their scripts.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 LIMIT = 60.0
-"""Seconds for an answer: more than a start of the browser takes on a busy machine."""
+"""Maximum seconds for an answer; a start of the browser takes less even on a busy machine."""
 
 _NAMES = ("chromium", "chromium-browser", "google-chrome", "chrome")
 
@@ -73,7 +73,7 @@ class Tab:
             self._receive()
 
     def evaluate(self, expression: str) -> Any:
-        """Return the value of an expression of JavaScript; events that it causes are over."""
+        """Return the value of a JavaScript expression, after the events that it causes."""
         pause = "new Promise(done => setTimeout(done, 50))"
         found = self.call(
             "Runtime.evaluate",
@@ -85,7 +85,7 @@ class Tab:
         return found["result"].get("value")
 
     def errors(self) -> list[str]:
-        """Return what the page's scripts, the console and the security policy complained of."""
+        """Return the complaints of scripts, the console and the security policy."""
         found: list[str] = []
         for event in self.events:
             params = event["params"]
@@ -99,7 +99,7 @@ class Tab:
         return found
 
     def requests(self) -> list[str]:
-        """Return the addresses that the page asked for, itself included."""
+        """Return the addresses that the page requested, including its own."""
         sent = [e for e in self.events if e["method"] == "Network.requestWillBeSent"]
         return [event["params"]["request"]["url"] for event in sent]
 
@@ -124,7 +124,7 @@ class Tab:
 
 @contextmanager
 def opened(browser: str, profile: Path) -> Generator[Tab]:
-    """Run the browser, with an empty folder for its profile, and give the body an empty tab."""
+    """Run the browser with an empty profile, and pass an empty tab to the body."""
     commands, to_browser = os.pipe()
     from_browser, answers = os.pipe()
     words = [browser, "--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]

@@ -1,6 +1,6 @@
-"""Photographs a report for docs/report.md: `cd docs && python -m pictures.screenshots report.html`.
+"""Take screenshots for docs/report.md: `cd docs && python -m pictures.screenshots report.html`.
 
-Needs Chromium and Pillow (the extra `report`). The report has a profile, so `clopt-run` wrote it.
+Needs Chromium and Pillow (the extra `report`). The report must have a profile, as from `clopt-run`.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ VIEWS: Mapping[str, str] = {
     "report-time": "document.querySelector('#time').scrollIntoView()",
     "report-kernel": f"{_SLOWEST}.click(), {_TO_SOURCE}",
 }
-"""What to do on the page before each picture."""
+"""Actions on the page before each picture."""
 
 
 def photograph(report: Path, folder: Path = FOLDER) -> list[Path]:

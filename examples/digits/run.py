@@ -1,4 +1,4 @@
-"""Compiles digits.onnx, reads held-out images on an OpenCL device and counts right answers."""
+"""Compile digits.onnx, read held-out images on an OpenCL device, and count correct answers."""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
-"""Trains the network of this example and writes digits.onnx and held_out.npz.
+"""Train the network of this example, and write digits.onnx and held_out.npz.
 
-Needs the extra `bench` (torch, scikit-learn) and about ten seconds. Both files are committed: run
-this only after a change of the network. A seed fixes the split, the weights and the batches.
+Needs the extra `bench` (torch, scikit-learn) and about ten seconds. Both files are committed, so
+run this only after changing the network. The split, the weights and the batches are seeded.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ BATCH = 64
 
 
 def network() -> nn.Sequential:
-    """Two pooled blocks of convolution, batch norm and ReLU, then two dense layers."""
+    """Return two pooled blocks of convolution, batch norm and ReLU, then two dense layers."""
 
     def block(inputs: int, outputs: int) -> list[nn.Module]:
         convolution = nn.Conv2d(inputs, outputs, 3, padding=1, bias=False)
@@ -46,7 +46,7 @@ def train(images: torch.Tensor, labels: torch.Tensor) -> nn.Sequential:
 
 
 def export(model: nn.Sequential, path: Path) -> None:
-    """Write the ONNX file with a free batch size, without the exporter's notes on this machine."""
+    """Write the ONNX file with a free batch size and without notes about this machine."""
     program = torch.onnx.export(
         model,
         (torch.zeros(2, 1, 8, 8),),
