@@ -60,7 +60,7 @@ def _exported(source: object) -> str | Path | bytes | ModelProto:
         return proto
     remedy = "export it to ONNX first"
     if hasattr(source, "forward") and hasattr(source, "state_dict"):  # a torch.nn.Module
-        remedy = "pass torch.onnx.export(model, inputs, dynamo=True)"
+        remedy = "call clopt.from_torch(module, inputs)"
     raise CloptError(
         "A model is the path of a file, the bytes of an ONNX file, an onnx.ModelProto or a "
         f"ModuleOp, not {type_name(source)}; {remedy}."

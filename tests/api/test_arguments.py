@@ -31,7 +31,7 @@ REFUSED: dict[str, tuple[Callable[[], object], str]] = {
     "array": (lambda: clopt.compile(X), "not numpy.ndarray; export it to ONNX first"),  # pyright: ignore
     "module of torch": (
         lambda: clopt.compile(TorchModule()),  # pyright: ignore
-        r"not .*TorchModule; pass torch.onnx.export\(model, inputs, dynamo=True\).",
+        r"not .*TorchModule; call clopt.from_torch\(module, inputs\)\.",
     ),
     "dims list": (lambda: digits(dims=["batch", 1]), 'for example {"batch": 1}, not list'),
     "dims text": (lambda: digits(dims={"batch": "1"}), "'batch': '1' is not a name with a whole"),
