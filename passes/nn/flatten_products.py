@@ -22,8 +22,8 @@ class NNFlattenProductsPass(ModulePass):
     """Turn a [..., M, K] times b [K, N] into one product with the rows of all matrices.
 
     No element moves: the surrounding reshapes are views of plain memory. A work-group multiplies a
-    panel of rows (`gpu-matmul`), and part of it would idle for matrices with fewer rows than a
-    panel, or slightly more than whole panels. Targets without panels are left unchanged.
+    panel of rows (`gpu-matmul`). Part of it would idle for matrices with fewer rows than a panel,
+    or slightly more than whole panels. Targets without panels are left unchanged.
     """
 
     name: ClassVar[str] = "nn-flatten-products"

@@ -29,8 +29,8 @@ from .rewriting import replace
 class NNFoldBatchNormPass(ModulePass):
     """Turn every batch_norm into a scale and a shift, and fold these into constant weights.
 
-    A convolution, or a matrix multiplication by constants, absorbs a scale or shift per output
-    channel into its weights and bias if its result has no other use.
+    A convolution or a matrix multiplication by constants absorbs a scale or shift per output
+    channel into its weights and bias. Its result must have no other use.
     """
 
     name: ClassVar[str] = "nn-fold-batch-norm"

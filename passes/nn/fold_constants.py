@@ -24,9 +24,9 @@ class NNFoldConstantsPass(ModulePass):
     """Replace nn operations whose operands are all constants by constants.
 
     An operation is left to the device if its result exceeds eight times its operands by more than
-    `max_growth` bytes, since expanding a scalar is cheaper than loading its copies. The factor 8
-    lets a cast from int8 to double fold. With `keep_quantized`, constants stay integers if a
-    product reads them dequantised.
+    `max_growth` bytes: expanding a scalar is cheaper than loading its copies. The factor 8 lets a
+    cast from int8 to double fold. With `keep_quantized`, constants stay integers if a product reads
+    them dequantised.
     """
 
     name: ClassVar[str] = "nn-fold-constants"

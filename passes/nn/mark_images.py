@@ -26,8 +26,9 @@ class NNMarkImagesPass(ModulePass):
     """Mark inputs and outputs of networks as images of RGBA texels, with `nn.image`.
 
     `nn-choose` gives them the packed layout of four channels per texel, and `nn-to-cl` makes images
-    of them. The pass refuses names that no network has, tensors that are not N x C x H x W of
-    floats, and targets that keep values in buffers or do not support an image that large.
+    of them. The pass refuses names that no network has, and tensors that are not N x C x H x W of
+    floats. It also refuses targets that keep values in buffers or do not support an image that
+    large.
     """
 
     name: ClassVar[str] = "nn-mark-images"

@@ -201,10 +201,10 @@ class NNQuantizePass(ModulePass):
 
     Residual sums and averages between products read int8, too, and data movement handles int8
     directly; everything else stays float. Zero points are 0, and 127 steps reach the end of a
-    range. With `shifts`, or for a target with an accelerator that needs them, scales are powers of
-    two and rounding is half up, so that rescaling is a shift. Activations range from -128 to 127,
-    weights from -127 to 127, and biases are i32 in steps of their product's sums. `per_channel`
-    gives each output channel of a weight its own scale.
+    range. With `shifts`, or if an accelerator of the target needs shifts, scales are powers of two
+    and rounding is half up: rescaling is then a shift. Activations range from -128 to 127, weights
+    from -127 to 127, and biases are i32 in steps of their product's sums. `per_channel` gives each
+    output channel of a weight its own scale.
 
     The range of a value is measured (the attribute `nn.ranges` of the network), or else
     `global_scale`, the assumed largest magnitude of all values. Runs after `simplify`.

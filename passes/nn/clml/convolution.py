@@ -84,8 +84,8 @@ def convolution(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
 def transposed_convolution(ops: Sequence[Operation], builder: CommandBuilder) -> SSAValue:
     """Build `nn.conv_transpose` with the operations fused into it.
 
-    CLML has no `output_padding`. Its rows and columns are results that `pads` would otherwise cut
-    off, so subtracting them from the end pads is exact where those are at least as large.
+    CLML has no `output_padding`, which adds rows and columns that `pads` would otherwise cut off.
+    Subtracting them from the end pads is exact if the end pads are at least as large.
     """
     conv = ops[0]
     assert isinstance(conv, nn.ConvTransposeOp)

@@ -26,7 +26,7 @@ class MLCommandWork:
     terms: int
     """Multiply-adds."""
     rate: str
-    """The fact that gives their rate, one of RATES."""
+    """The fact that holds their rate, one of RATES."""
     bytes: int
     """Bytes of all tensors that it reads and writes."""
 

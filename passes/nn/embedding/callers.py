@@ -92,7 +92,7 @@ def _destination(
 
 
 def _accesses_tensors_alone(op: Operation, programs: Mapping[str, cl.ProgramOp]) -> bool:
-    """Return whether an operation accesses no memory except that of tensors."""
+    """Return whether an operation accesses no memory except through tensors."""
     match op:
         case func.CallOp():
             return op.callee.root_reference.data in programs

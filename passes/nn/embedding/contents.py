@@ -67,8 +67,8 @@ def checked_contents(module: ModuleOp, callers: Collection[Operation] = ()) -> M
     """Return the contents of a module whose networks can be lowered.
 
     `callers` count as networks, whatever they contain. Raise CloptError for a marked function that
-    is not a network, for networks in a nested module, and for a use of a network that cannot become
-    a run of its program.
+    is not a network, and for networks in a nested module. Also raise it for a use of a network that
+    cannot become a run of its program.
     """
     contents = MixedModuleContents()
     contents.names.update(name for op in module.ops if (name := symbol_name(op)) is not None)

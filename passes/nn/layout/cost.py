@@ -37,7 +37,7 @@ UNSHARED = 4.0
 
 # A tile of 4 columns and 3 taps reads 6 elements of a row, which lie in 3 texels.
 PARTIAL = 2.0
-"""Cost factor of a contraction's reads of rows by texels, of which a tile uses only a part."""
+"""Cost factor of a contraction's reads of rows by texels, if a tile uses only parts of texels."""
 
 _BYTES_APART = 2.0
 """Cost factor of a CPU's products of single bytes, which are widened first."""

@@ -84,7 +84,7 @@ LOWERINGS: dict[type[Operation], Lowering] = {
 
 @dataclass(frozen=True)
 class LoweredBy(OpTrait):
-    """A trait that gives an operation of another dialect its lowering."""
+    """A trait that defines the lowering of an operation of another dialect."""
 
     lower: Lowering
 

@@ -1,7 +1,7 @@
 """Lowering of attention; queries are the last dimension of every intermediate tensor.
 
 Each stage writes a temporary, so that a schedule can keep the scores of a few queries in cache or
-local memory and reduce them over the keys without adding up the lanes of a vector.
+local memory. It can then reduce them over the keys without sums across the lanes of a vector.
 """
 
 from __future__ import annotations

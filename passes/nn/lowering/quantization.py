@@ -17,7 +17,7 @@ from .kernel import KernelBuilder
 from .scalar import ScalarValue, extremes
 
 _ROUNDS = 1.5 * 2**23
-"""A float whose neighbours are 1 apart, as are those of its sums with less than 2**22."""
+"""Adding this to a float below 2**22 rounds it to an integer: the sum's neighbours are 1 apart."""
 
 
 def _round_half_up(x: ScalarValue) -> ScalarValue:

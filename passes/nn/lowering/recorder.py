@@ -49,8 +49,8 @@ class _Scope:
 class _Body(Body):
     """A body that only records reads.
 
-    It skips guards of memory accesses, which would be most of the code, and the sums of a stage
-    that computes many elements together, since no index depends on them.
+    It skips guards of memory accesses, which would be most of the code. It also skips the sums of a
+    stage that computes many elements together, since no index depends on them.
     """
 
     omits_sums = False

@@ -37,8 +37,8 @@ class Chooser:
     The operations that a solution offloads cannot always form one region, since an OpenCL kernel
     may lie between two parts. The copies between such parts are then charged, and the problem is
     solved again. Kernels are forced back to OpenCL if no region of at least `minimum` operations
-    contains them, or if their region saves less than the cost of entering a graph. The cheapest
-    choice of all rounds wins, copies and entries included.
+    contains them. The same happens if their region saves less than the cost of entering a graph.
+    The cheapest choice of all rounds wins, copies and entries included.
     """
 
     def __init__(
@@ -123,7 +123,7 @@ class Chooser:
         return form_regions(self.function, matches, self.minimum, most_tensors=most_tensors)
 
     def _lost(self, solution: Solution, regions: Sequence[Region]) -> list[SSAValue]:
-        """Return the values that a choice gives to the accelerator but no region writes."""
+        """Return the values that a choice assigns to the accelerator but no region writes."""
         kept = {op for region in regions for match in region.matches for op in match.ops}
         kept |= {op for match in self.offers.legal if match.is_view for op in match.ops}
         return [

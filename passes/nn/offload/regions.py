@@ -53,7 +53,7 @@ class _Cluster:
 
 
 class _Clusters:
-    """The function as a graph of units; each match is one, and so is each other operation."""
+    """The function as a graph of units: matches and all other operations."""
 
     def __init__(
         self, function: func.FuncOp, matches: Sequence[Match], most_tensors: int | None

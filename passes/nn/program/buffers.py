@@ -347,7 +347,7 @@ def _may_move(
 ) -> bool:
     """Return whether a value may lie in the result of a join from byte `base` on.
 
-    It must be computed by a region or a call and have no other place, and every operand of the join
+    A region or a call must compute it, and it must have no other place. Every operand of the join
     at these bytes must be a part of it.
     """
     if not isinstance(value.owner, Step) or assignment.is_placed(value) or base < 0:

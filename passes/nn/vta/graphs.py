@@ -29,7 +29,7 @@ class Outlined:
 
 
 def graph_of(region: Region, name: str, config: Config, weights: Weights) -> Outlined:
-    """Return the graph `@name` of a region, which stays as it is; constants join `weights`."""
+    """Return the graph `@name` of a region, which is not changed; constants join `weights`."""
     block = Block()
     inside: dict[SSAValue, SSAValue] = {}
     arguments: list[SSAValue] = []
