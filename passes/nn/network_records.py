@@ -59,7 +59,7 @@ class NetworkRecords:
             return ()
         place = device_label(self.source.device, self.source.has_facts)
         return (
-            f"the {choices} are those that cost least {place}; run clopt-tune to measure on this "
+            f"the {choices} are the fastest measured {place}; run clopt-tune to measure on this "
             "device.",
         )
 

@@ -8,7 +8,7 @@
 // CHECK:     nn.winograd_conv
 
 // On another device it is a starting point.
-// ELSEWHERE:     remark: the layouts are those that cost least on A processor, driver 1.0; run clopt-tune to
+// ELSEWHERE:     remark: the layouts are the fastest measured on A processor, driver 1.0; run clopt-tune to
 // ELSEWHERE-NOT: nn.relayout
 func.func @alone(%x: tensor<1x64x14x14xf32>) -> tensor<1x64x14x14xf32> {
   %w = nn.constant dense<1.0> : tensor<64x64x3x3xf32>

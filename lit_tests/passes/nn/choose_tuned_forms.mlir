@@ -5,7 +5,7 @@
 // RUN: clopt %s -p nn-choose --target "pocl winograd=prefer" --tuning %S/Inputs/choose_tuned_forms.jsonl 2>&1 | filecheck %s --check-prefix=PREFER
 
 // CHECK-NOT: clopt.remarks
-// ELSEWHERE: remark: the forms of convolutions are those that cost least on A processor, driver 1.0; run clopt-tune to
+// ELSEWHERE: remark: the forms of convolutions are the fastest measured on A processor, driver 1.0; run clopt-tune to
 
 // The facts of the target decide alone.
 // OFF-NOT:     remark

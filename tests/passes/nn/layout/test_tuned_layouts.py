@@ -153,7 +153,7 @@ def test_records_of_the_nearest_device_count_alone():
     found = choose(elsewhere)
     assert layouts(found) == fast
     (remark,) = found.remarks
-    assert "on Another processor (tests), driver 1.0; clopt-tune" in remark
+    assert "on Another processor (tests), driver 1.0; run clopt-tune" in remark
     assert len(choose(here, NEWER).remarks) == 1
     facts = (*(f for f in FACTS if f[0] != "compute_units"), ("compute_units", 64))
     assert "other facts" in choose(measured(plain_is_fast, facts=facts)).remarks[0]
