@@ -24,8 +24,8 @@ def warn_of_hidden_installation() -> None:
     hidden = _installed_elsewhere(ours)
     if hidden is not None:
         warn(
-            f"this is clopt {VERSION} of the clone {ours}, which hides the one that is installed "
-            f"in {hidden}; to use that, start Python elsewhere or rename the clone."
+            f"this is clopt {VERSION} from the clone {ours}, which hides the installation in "
+            f"{hidden}; to use that, start Python elsewhere or rename the clone."
         )
 
 

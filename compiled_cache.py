@@ -87,9 +87,9 @@ class Request:
         self.read.append(files)
         facts = self._facts(files)
         if (found := self.store.get(facts)) is None:
-            _log.debug("the cache of models in %s does not have this one", self.store.folder)
+            _log.debug("the cache of models in %s does not contain this model", self.store.folder)
             return None
-        _log.debug("the cache of models in %s has this one", self.store.folder)
+        _log.debug("the cache of models in %s contains this model", self.store.folder)
 
         def compile_again() -> ModuleOp | None:
             from .compilation import compile_model

@@ -114,8 +114,8 @@ def explanations_of(ctx: Context) -> list[Explanation]:
     if isinstance(ctx, CloptContext):
         return ctx.explanations
     raise CloptError(
-        "With explain=true this pass has something to say, and a plain xDSL context has no place "
-        "for it; run it with clopt in place of xdsl-opt, or with a CloptContext."
+        "With explain=true this pass returns explanations, which a plain xDSL context cannot hold; "
+        "run it with clopt instead of xdsl-opt, or with a CloptContext."
     )
 
 

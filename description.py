@@ -248,7 +248,7 @@ class Description:
             _check(found)
         except RecordError as error:
             reason = str(error).lstrip(".: ")
-            raise CloptError(f"This is no description of a program: {reason}.") from error
+            raise CloptError(f"This is not a description of a program: {reason}.") from error
         return found
 
     def __str__(self) -> str:
@@ -275,7 +275,7 @@ def _check(found: Description) -> None:
         where = f"values[{number}]"
         memory = _at(found.memories, value.memory, f"{where}.memory")
         if not 0 <= value.offset <= memory.bytes - value.bytes or value.bytes < 0:
-            raise RecordError(f"{where}: its bytes do not lie in its memory")
+            raise RecordError(f"{where}: its bytes are outside its memory")
     for port in (*found.inputs, *found.outputs):
         _at(found.memories, port.memory, "a port's memory")
     for number, command in enumerate(found.commands):
@@ -284,8 +284,10 @@ def _check(found: Description) -> None:
             case LaunchInfo():
                 kernel = _at(found.kernels, command.kernel, where)
                 arguments = command.arguments
-                if len(arguments) != sum(each.kind != "scalar" for each in kernel.parameters):
-                    raise RecordError(f"{where}: not as many arguments as {kernel.name} has")
+                count = sum(each.kind != "scalar" for each in kernel.parameters)
+                if len(arguments) != count:
+                    found_text = f"{where}: expected {count} arguments, found {len(arguments)}"
+                    raise RecordError(found_text)
             case CopyInfo():
                 arguments = (command.source, command.destination)
             case OffloadInfo():
@@ -301,5 +303,5 @@ _Row = TypeVar("_Row")
 
 def _at(rows: tuple[_Row, ...], number: int, where: str) -> _Row:
     if not 0 <= number < len(rows):
-        raise RecordError(f"{where}: there is no number {number}")
+        raise RecordError(f"{where}: {number} is out of range")
     return rows[number]

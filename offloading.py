@@ -73,7 +73,7 @@ def partition_for(
     row = _row(accelerator)
     described = target if isinstance(target, Target) else TargetChoice.parse(target).load()
     if described is None:
-        raise CloptError(f'"{target}" names no target; write for example adreno-740.')
+        raise CloptError(f'"{target}" does not name a target; write for example adreno-740.')
     offers: Accelerator = row.load("offers")()
     if absence := offers.absence(described):
         raise CloptError(absence)

@@ -143,7 +143,7 @@ class Quantization:
             )
         if self.samples is None and (self.reads_samples or self.report):
             wanted = "a report of errors" if self.report else f"the method {self.method}"
-            raise CloptError(f"{wanted} needs samples: arrays named by the inputs.")
+            raise CloptError(f"{wanted} needs samples: arrays named like the inputs.")
 
     @classmethod
     def of(cls, quantize: str | Quantization | None) -> Quantization | None:

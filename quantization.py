@@ -41,7 +41,7 @@ def quantize(
     run_pipeline(ctx, module, "simplify")
     networks = nn.networks_of(module)
     if len(networks) != 1:
-        raise CloptError(f"quantize takes a module with one network; this one has {len(networks)}.")
+        raise CloptError(f"quantize needs a module with one network; this one has {len(networks)}.")
     (function,) = networks
     nn.name_parameters(function)
     per_channel = asked.form == "int8-per-channel"
@@ -99,7 +99,7 @@ def _batches(function: func.FuncOp, data: Arrays) -> Iterator[list[Array]]:
         type_ = nn.tensor_type(value)
         shape, dtype = type_.get_shape(), nn.numpy_dtype(type_.element_type)
         if name not in data:
-            raise CloptError(f"calibration: there is no array for the input {name}.")
+            raise CloptError(f"calibration: the array for the input {name} is missing.")
         array = data[name]
         fits = array.ndim == len(shape) and array.shape[1:] == shape[1:] and array.dtype == dtype
         if not shape or not fits or not len(array) or len(array) % shape[0]:

@@ -42,7 +42,7 @@ class Weights:
         """Store `array` and return its key; `hint` is a readable name, such as an initialiser's."""
         if array.dtype.name not in STORABLE:
             raise CloptError(
-                f"The weight {hint or 'without a name'} has the type {array.dtype}; "
+                f"The weight {hint or '(unnamed)'} has the type {array.dtype}; "
                 f"use one of {', '.join(sorted(STORABLE))}."
             )
         key = _content_key(array)

@@ -116,9 +116,9 @@ def _is_kept(root: Path) -> bool:
     kept = root.is_absolute() and make_private(root) and has_space(root)
     if not kept:
         warn(
-            f"clopt cannot keep files in {root}, so each process compiles its kernels anew; "
-            "XDG_CACHE_HOME may name a folder of yours that can be written and has "
-            f"{_LEAST_BYTES >> 20} MB left."
+            f"clopt cannot store files in {root}, so each process compiles its kernels again; "
+            "set XDG_CACHE_HOME to a writable folder of yours with at least "
+            f"{_LEAST_BYTES >> 20} MB of free space."
         )
     return kept
 

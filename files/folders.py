@@ -95,8 +95,8 @@ def _check_replaceable(place: Path, folder: Path, manifest: str, holds: str) -> 
     for name in names:
         if name != manifest and _digest_of_file(place / name) != listed[name]:
             raise CloptError(
-                f"{folder / printable(name)} is not as clopt wrote it; move it, or name another "
-                "folder."
+                f"{folder / printable(name)} has changed since clopt wrote it; move it, or name "
+                "another folder."
             )
 
 

@@ -26,7 +26,7 @@ def read_file(path: Path, limit: int = MOST_BYTES) -> bytes:
         status = os.fstat(file.fileno())
         _check_regular(status, path)
         if status.st_size > limit:
-            raise OSError(errno.EFBIG, f"it has {status.st_size} bytes, {limit} are allowed", path)
+            raise OSError(errno.EFBIG, f"it has {status.st_size} bytes, the limit is {limit}", path)
         return file.read(limit)
 
 

@@ -33,7 +33,7 @@ def _entries(module: ModuleOp) -> Iterator[Entry]:
     kernels = [op for op in module.ops if isinstance(op, tir.FuncOp) and op.plan is not None]
     if not all(map(is_naive, kernels)) or not kernels:
         raise CloptError(
-            "there are no plans that are not carried out yet: run the passes up to "
+            "the module has no pending plans; run the passes up to "
             "tir-choose-plan, as in -p simplify,fuse,lower,tir-choose-plan -t plans."
         )
     target = cl.target_of(module)

@@ -156,11 +156,17 @@ DAMAGES: dict[str, tuple[Callable[[dict[str, Any]], object], str]] = {
     "bytes behind the end": (lambda t: t["values"][1].update(offset=4), r"values\[1\]: its bytes"),
     "bytes before the start": (lambda t: t["values"][1].update(offset=-4), r"values\[1\]: its"),
     "less than no bytes": (lambda t: t["values"][1].update(bytes=-4), r"values\[1\]: its bytes"),
-    "no such memory": (lambda t: t["values"][0].update(memory=9), r"values\[0\].memory: there is"),
-    "no such port": (lambda t: t["inputs"][0].update(memory=-1), "a port's memory: there is no"),
-    "no such kernel": (lambda t: t["commands"][1].update(kernel=2), r"commands\[1\]: there is no"),
-    "no such value": (lambda t: t["commands"][0].update(arguments=[0, 5]), r"commands\[0\]: there"),
-    "a short launch": (lambda t: t["commands"][0].update(arguments=[0]), r"commands\[0\]: not as"),
+    "no such memory": (
+        lambda t: t["values"][0].update(memory=9),
+        r"values\[0\].memory: 9 is out of",
+    ),
+    "no such port": (lambda t: t["inputs"][0].update(memory=-1), "a port's memory: -1 is out of"),
+    "no such kernel": (lambda t: t["commands"][1].update(kernel=2), r"commands\[1\]: 2 is out of"),
+    "no such value": (lambda t: t["commands"][0].update(arguments=[0, 5]), r"commands\[0\]: 5 is"),
+    "a short launch": (
+        lambda t: t["commands"][0].update(arguments=[0]),
+        r"commands\[0\]: expected 2",
+    ),
 }
 
 
@@ -174,5 +180,7 @@ def test_a_damaged_description_is_refused(case: str, text: str) -> None:
     table = json.loads(text)
     change, sentence = DAMAGES[case]
     change(table)
-    with pytest.raises(clopt.CloptError, match=f"^This is no description of a program: {sentence}"):
+    with pytest.raises(
+        clopt.CloptError, match=f"^This is not a description of a program: {sentence}"
+    ):
         Description.from_json(table)

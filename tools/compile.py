@@ -236,7 +236,7 @@ def _library_name(options: argparse.Namespace, source: ModelSource) -> str | Non
     if options.emit == "c":
         return check_model_name(options.name) if options.name else model_name(source.stem)
     if options.name:
-        raise CloptError("--name is for --emit=c: it names the functions of a C library.")
+        raise CloptError("--name applies only to --emit=c: it names the functions of a C library.")
     return None
 
 

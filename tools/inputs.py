@@ -71,7 +71,7 @@ def dims_of_inputs(error: OpenDimensionsError, items: Sequence[str]) -> dict[str
         if dims.setdefault(name, shape[axis]) != shape[axis]:
             raise CloptError(
                 f"--input: the dimension {name} is {dims[name]} in one array and {shape[axis]} in "
-                f"that of {source}; give arrays of the same size."
+                f"{source}; pass arrays of the same size."
             )
     return dims
 
@@ -122,7 +122,7 @@ def _checked(name: str, array: Array, known: Mapping[str, TensorInfo], file: Pat
     spec = known[name]
     if array.shape != tuple(spec.shape) or array.dtype != np.dtype(spec.dtype):
         raise CloptError(
-            f"{file}: input {name} takes {describe(spec.shape, spec.dtype)}, "
+            f"{file}: input {name} must be {describe(spec.shape, spec.dtype)}, "
             f"not {describe(array.shape, array.dtype)}."
         )
     return array
@@ -141,7 +141,7 @@ def read_image(file: Path, spec: TensorInfo, scaling: ImageScaling) -> Array:
     axis = next((a for a in (1, -1) if len(shape) == 4 and shape[a] in _CHANNELS), None)
     if axis is None or shape[0] != 1:
         raise CloptError(
-            f"{file}: input {spec.name} of shape {shape} is no single image; give an .npy file."
+            f"{file}: input {spec.name} of shape {shape} is not a single image; pass an .npy file."
         )
     height, width = (shape[2], shape[3]) if axis == 1 else (shape[1], shape[2])
     try:

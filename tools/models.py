@@ -136,7 +136,7 @@ class ModelSource:
             return cls(name, ModelKind.Module, parsed.module)
         path = Path(name)
         if not path.exists():
-            raise CloptError(f"{path}: there is no such file or folder.")
+            raise CloptError(f"{path}: no such file or folder.")
         if path.is_dir():
             return cls(name, ModelKind.Folder, path)
         kinds = {"mlir": ModelKind.Module, "onnx": ModelKind.ONNX}
@@ -162,7 +162,7 @@ def compile_model(
     # A model with its own weights would silently ignore the file.
     if options.weights and source.kind is not ModelKind.Module:
         raise CloptError(
-            f"{source.name}: --weights is for .mlir files; other models have their own."
+            f"{source.name}: --weights applies to .mlir files; other models have their own weights."
         )
     with about(source.name), progress(f"compiling {Path(source.name).name}"):
         compile_with = partial(

@@ -27,7 +27,8 @@ def check_output(path: Path, names: Sequence[str]) -> None:
         )
     if path.suffix not in ("", ".npy", ".npz") and not path.is_dir():
         raise CloptError(
-            f"{path}: name an .npz file, an .npy file or a folder; for this name make the folder."
+            f"{path}: name an .npz file, an .npy file or a folder; to use this "
+            "name, create the folder."
         )
     if path.suffix not in (".npy", ".npz"):
         files = [_file_name(name) for name in names]

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 def check_report_path(path: Path | None) -> None:
     """Raise CloptError unless a report can have this name; call it before long computations."""
     if path is not None and path.suffix != ".html":
-        raise CloptError(f"{path}: a report is an .html file; give it such a suffix.")
+        raise CloptError(f"{path}: the suffix of a report must be .html.")
 
 
 def write_report(

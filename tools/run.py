@@ -61,7 +61,7 @@ def load_model(options: argparse.Namespace, source: ModelSource) -> api.Compiled
         if told or options.plans or options.tuning or options.precision != "f32":
             raise CloptError(
                 f"{source.name}: --dim, --target, --precision, --plans, --tuning, --explain and "
-                "--weights are for models that are not compiled yet; this one is."
+                "--weights apply to models that are not compiled yet; this one is compiled."
             )
     flags = {
         "--compare": options.compare,
@@ -90,7 +90,7 @@ def _more(options: argparse.Namespace) -> dict[str, Any]:
 def _check(options: argparse.Namespace, source: ModelSource) -> None:
     """Compile to OpenCL C; raise the usual error if the model is not supported."""
     if source.kind is ModelKind.Folder:
-        raise CloptError(f"{source.name}: --check is for models that are not compiled yet.")
+        raise CloptError(f"{source.name}: --check applies to models that are not compiled yet.")
     if options.device is None and options.device_target is None:
         options.device_target = "generic"
     result: dict[str, object] = {"model": source.name, "supported": False}

@@ -172,16 +172,16 @@ def parse(args: Sequence[str] | None) -> argparse.Namespace:
         flags = [f"--{name.replace('_', '-')}" for name in results]
         parser.error(f"--json goes with {', '.join(flags[:-1])} or {flags[-1]}")
     if options.report and (options.check or options.debug_accuracy or options.nan):
-        parser.error("--report goes with a run, not with --check, --debug-accuracy or --nan")
+        parser.error("--report needs a run, and excludes --check, --debug-accuracy or --nan")
     if options.json and options.print:
         parser.error("--json and --print both write to stdout; choose one")
     if options.time is not None and options.time < 1:
-        parser.error("--time takes a number of runs from 1")
+        parser.error("--time must be at least 1")
     # Checked now instead of after a long compilation.
     options.duration = parse_seconds("--duration", options.duration)
     is_timed = options.time is not None or options.duration is not None
     if options.warmup is not None and (not is_timed or options.warmup < 0):
-        parser.error("--warmup takes a number of runs from 0, and goes with --time or --duration")
+        parser.error("--warmup must be at least 0, and needs --time or --duration")
     if options.tolerance is not None and not options.tolerance >= 0:
-        parser.error("--tolerance takes a number from 0")
+        parser.error("--tolerance must be at least 0")
     return options

@@ -66,8 +66,8 @@ class Board(MeasuringInstrument):
             return self._connected().device
         except (FrameError, ValueError) as error:
             raise CloptError(
-                f"What answers at {self.address} is no clopt_runner; name the address where one "
-                "listens."
+                f"The program that answers at {self.address} is not clopt_runner; name the "
+                "address of a clopt_runner."
             ) from error
         except (OSError, EOFError) as error:
             raise CloptError(
@@ -112,7 +112,7 @@ class _Runner:
         if address.startswith(_TCP):
             host, _, port = address.removeprefix(_TCP).rpartition(":")
             if not port.isdecimal() or int(port) >= 1 << 16:
-                raise CloptError(f"{address} has no port; the address is tcp://host:port.")
+                raise CloptError(f"{address} has no port; write tcp://host:port.")
             self._socket = socket.create_connection((host, int(port)), timeout=_PATIENCE)
             both = cast("IO[bytes]", self._socket.makefile("rwb"))
             self._out, self._in = both, both
@@ -178,8 +178,8 @@ class _Runner:
         version = int.from_bytes(answer[:8], "little")
         if version != _VERSION:
             raise CloptError(
-                f"The runner speaks version {version}, not {_VERSION}; compile it anew from "
-                "the files of clopt-tune runner."
+                f"The runner has protocol version {version}, not {_VERSION}; compile it "
+                "again from the files of clopt-tune runner."
             )
         name, platform, driver = (text.decode() for text in _texts(answer[8:]))
         return InstrumentDevice(f"{name} ({platform})", driver)
@@ -233,7 +233,7 @@ def _words(command: str) -> list[str]:
     try:
         return shlex.split(command)
     except ValueError as error:
-        raise CloptError(f"--board {command}: {error}; write it as for a shell.") from error
+        raise CloptError(f"--board {command}: {error}; quote it as for a shell.") from error
 
 
 def _texts(content: bytes) -> list[bytes]:

@@ -62,7 +62,7 @@ def _regressor() -> Callable[..., _Trees]:
         return getattr(import_module("sklearn.ensemble"), "HistGradientBoostingRegressor")
     except ImportError as error:
         raise CloptError(
-            "Tuning learns with scikit-learn, which is not installed; pip install 'clopt[tune]'."
+            "Tuning needs scikit-learn; install it with pip install 'clopt[tune]'."
         ) from error
 
 

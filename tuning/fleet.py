@@ -136,8 +136,8 @@ class Fleet:
         if len(fitting) != 1:
             there = "; ".join(fitting or sorted(labels)) or "none"
             raise CloptError(
-                f'The workers at {self._scheduler} have not one device "{device}", but {there}; '
-                "name one of theirs, or start workers with clopt-tune worker."
+                f'The workers at {self._scheduler} must have one device "{device}", but have '
+                f"{there}; name one of these, or start workers with clopt-tune worker."
             )
         self._label = fitting[0]
         self._slots = labels[self._label]
@@ -201,7 +201,7 @@ class Fleet:
                 except Exception as error:  # such as a length of 3 EiB, read in a greeting of ssh
                     if is_first:
                         raise CloptError(
-                            f"What answers at {self._scheduler} is no scheduler of "
+                            f"The program that answers at {self._scheduler} is not a scheduler of "
                             "dask.distributed; name the address that dask scheduler printed."
                         ) from error
                     await asyncio.sleep(_LOOK)
@@ -255,8 +255,8 @@ class Fleet:
                     return failed(trial, self.device, 0.0, Fault.CRASHED, reason)
             except RuntimeError as error:
                 raise CloptError(
-                    f"The scheduler at {self._scheduler} cannot read trials; install the version "
-                    "of clopt there that you have here."
+                    f"The scheduler at {self._scheduler} cannot read trials; install this "
+                    "machine's version of clopt there."
                 ) from error
             except (CancelledError, OSError, TimeoutError):
                 await asyncio.sleep(_LOOK)  # the scheduler has gone
@@ -268,7 +268,7 @@ class Fleet:
                 if lost_answers == _MOST_LOST_ANSWERS:
                     raise CloptError(
                         f"Workers at {self._scheduler} have tried a plan {lost_answers} times, and "
-                        "no answer arrived; install the version of clopt there that you have here."
+                        "no answer arrived; install this machine's version of clopt there."
                     )
 
     async def _asked(

@@ -36,7 +36,7 @@ class Certificates:
             raise CloptError("Name all of --tls-ca, --tls-cert and --tls-key, or none of them.")
         if any(files) and match[1] == "tcp":
             raise CloptError(
-                f"--scheduler {scheduler} is without encryption; with certificates, write "
+                f"--scheduler {scheduler} is not encrypted; with certificates, write "
                 f"tls{scheduler.removeprefix('tcp')}."
             )
         if not any(files) and match[1] == "tls":

@@ -113,7 +113,7 @@ async def _serve(place: WorkerPlace, security: Security | None, machines: LocalM
             refusals += 1
             if refusals == _MOST_REFUSALS:
                 raise CloptError(
-                    f"What answers at {place.scheduler} takes no workers: {error.__cause__!r}; "
+                    f"The program at {place.scheduler} rejects workers: {error.__cause__!r}; "
                     "name the address that dask scheduler printed."
                 ) from error
         if failure.done():

@@ -254,8 +254,8 @@ def check(found: Array, expected: Array) -> None:
     if wrong.any():
         raise FaultyPlanError(
             Fault.WRONG,
-            f"{np.count_nonzero(wrong)} of {wrong.size} results are up to {apart.max():.3g} from "
-            f"those of the naive kernel, whose largest is {most:.3g}.",
+            f"{np.count_nonzero(wrong)} of {wrong.size} results differ by up to "
+            f"{apart.max():.3g} from the naive kernel, whose largest result is {most:.3g}.",
         )
 
 

@@ -91,7 +91,7 @@ def _private_in_cache() -> list[Path]:
     if is_private(cached.resolve()):
         return [cached]
     warn(
-        f"{cached} is left out, since other users could have written it or its folder; "
-        f"make both yours alone: chmod go-w {cached} {cached.parent}."
+        f"{cached} is ignored, because other users can write to it or its folder; to use "
+        f"it, run chmod go-w {cached} {cached.parent}."
     )
     return []

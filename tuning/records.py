@@ -270,8 +270,8 @@ def _writing(path: Path) -> Generator[None]:
     try:
         if path.is_symlink():
             raise CloptError(
-                f"{path} is a link, and clopt writes tuning databases only to files; name the "
-                "file that it points to."
+                f"{path} is a link, but clopt writes tuning databases only to regular files; name "
+                "the file that it points to."
             )
         if path.exists():
             check_regular(path)

@@ -104,12 +104,12 @@ def export(records: Iterable[Record], device: str = "", driver: str = "") -> str
     names = sorted({f"{each.any.device}, driver {each.any.driver}" for each in chosen})
     if len(names) > 1:
         raise CloptError(
-            f"the database has records of {'; '.join(names)}. A file of plans is for one of them: "
-            "name it with --device, and its driver with --driver."
+            f"the database has records of {'; '.join(names)}. A file of plans must be for one of "
+            "them: select it with --device and --driver."
         )
     entries = [_entry(best) for summary in chosen if (best := summary.best) is not None]
     if not entries:
-        raise CloptError("the database has no time of a plan on such a device.")
+        raise CloptError("the database has no times for such a device.")
     return plan_text(entries)
 
 

@@ -107,9 +107,9 @@ class Turns:
         while not _try_lock(file, shared):
             if time.monotonic() > end:
                 raise TurnMissedError(
-                    f"Another process has kept the turn to time plans for {MOST_WAIT / 60:g} "
-                    "minutes. End it, or continue it if it is stopped; it has one of the locks in "
-                    f"{self._folder} open."
+                    f"Another process has held the lock for timing for {MOST_WAIT / 60:g} "
+                    "minutes. End it, or continue it if it is stopped; it holds one of the locks "
+                    f"in {self._folder}."
                 )
             time.sleep(_LOOK)
         self._told(False)

@@ -153,7 +153,7 @@ class WorkerProcess:
         status = self._process.poll()
         self.kill()
         if status is None:
-            return WorkerEndedError("Its process closed its answers.", from_outside=False)
+            return WorkerEndedError("Its process closed its output.", from_outside=False)
         how = f"with status {status}" if status >= 0 else f"by {_signal_name(-status)}"
         said = self._last_words()
         return WorkerEndedError(

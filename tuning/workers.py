@@ -138,6 +138,6 @@ class LocalMachines:
             except WorkerHungError as error:  # another one would take as long
                 reason, ends = str(error), _MOST_STARTS
         raise CloptError(
-            f"No process that tries plans starts with {self._instrument}: {reason} "
-            "See whether it works by itself, by clopt-run or clopt_runner."
+            f"No worker process could start with {self._instrument}: {reason} "
+            "Check whether it works with clopt-run or clopt_runner."
         )

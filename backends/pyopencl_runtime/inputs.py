@@ -25,8 +25,8 @@ def checked_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> list[Array | 
     # An array has a length, too: it would be taken for the list of its own rows.
     if not isinstance(cast("object", inputs), Mapping | Sequence) or isinstance(inputs, str):
         raise CloptError(
-            f"The inputs are a mapping of names to arrays or a list of arrays ({_names(ports)}), "
-            f"not {type_name(inputs)}."
+            f"The inputs must be a mapping of names to arrays or a list of arrays "
+            f"({_names(ports)}), not {type_name(inputs)}."
         )
     if isinstance(inputs, Mapping):
         check_names(ports, inputs, "input")
@@ -49,15 +49,15 @@ def check_names(ports: Sequence[TensorInfo], given: Mapping[str, object], what: 
     if unknown:
         raise _unknown(ports, sorted(unknown)[0], what)
     if missing:
-        raise CloptError(f'The {what} "{sorted(missing)[0]}" is missing; give {_names(ports)}.')
+        raise CloptError(f'The {what} "{sorted(missing)[0]}" is missing; pass {_names(ports)}.')
 
 
 def checked_names(ports: Mapping[int, TensorInfo], names: object) -> list[int]:
     """Return the numbers of the outputs that a caller names."""
     if isinstance(names, str) or not isinstance(names, Sequence):
         raise CloptError(
-            f"The outputs are a list of names ({_names(ports.values())}), or a mapping of names to "
-            f"arrays to fill, not {type_name(names)}."
+            f"The outputs must be a list of names ({_names(ports.values())}), or a mapping of "
+            f"names to arrays to fill, not {type_name(names)}."
         )
     return [_number(ports, name) for name in cast("Sequence[object]", names)]
 
@@ -105,7 +105,7 @@ def _target(port: TensorInfo, value: object) -> Array | Bindable:
         )
     if not array.flags.c_contiguous:
         raise CloptError(
-            f'The array for the output "{port.name}" is not contiguous; pass one that is.'
+            f'The array for the output "{port.name}" is not contiguous; pass a contiguous one.'
         )
     return array
 
@@ -118,7 +118,7 @@ def _as_array(what: str, port: TensorInfo, value: object) -> Array:
         return np.asarray(value)
     except Exception as error:  # a library may raise anything: torch a RuntimeError with a hint
         raise CloptError(
-            f'The {what} "{port.name}" is a {type_name(value)}, which gives no array: '
+            f'The {what} "{port.name}" is a {type_name(value)}, which cannot become an array: '
             f"{as_sentence(str(error))}"
         ) from error
 
@@ -128,7 +128,7 @@ def check_form(port: TensorInfo, given: np.dtype[Any], shape: Sequence[int]) -> 
     if given != port.dtype:
         raise CloptError(
             f'The array for "{port.name}" has the type {given}, but the model has {port.dtype}; '
-            f"convert it, for instance by .astype(numpy.{port.dtype.name})."
+            f"convert it, for example by .astype(numpy.{port.dtype.name})."
         )
     if tuple(shape) != port.shape:
         raise CloptError(

@@ -30,7 +30,7 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_a_clone_that_hides_an_installation_says_so(site: Path) -> None:
-    with pytest.warns(CloptWarning, match=r"clone .* hides the one that is installed") as w:
+    with pytest.warns(CloptWarning, match=r"clone .* hides the installation in") as w:
         clone.warn_of_hidden_installation.__wrapped__()
     assert str(site / "clopt") in str(w[0].message)
 

@@ -91,7 +91,7 @@ def test_the_command_line_writes_the_report(tmp_path: Path, capsys: Any) -> None
         ({"form": "int8", "report": True}, "a report of errors needs samples"),
         ({"samples": {}}, "name the form, int8 or int8-per-channel"),
         ({"form": "int8", "method": "mean"}, 'kl, not "mean"'),
-        ({"form": "int8", "samples": {}}, "there is no array for the input image"),
+        ({"form": "int8", "samples": {}}, "the array for the input image is missing"),
         (
             {"form": "int8", "samples": {"pixels": np.zeros(1)}},
             "the model has no input pixels, only image",

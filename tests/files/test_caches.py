@@ -85,7 +85,7 @@ def test_every_device_runs_where_nothing_can_be_kept(
 ) -> None:
     done = run(RUN, network, UNWRITABLE[place], tmp_path)
     assert json.loads(done.stdout) == usual
-    assert done.stderr.count("clopt cannot keep files in /proc") == 1
+    assert done.stderr.count("clopt cannot store files in /proc") == 1
     assert "Traceback" not in done.stderr
     assert not list(tmp_path.iterdir()), "nothing is left in the current folder"
 
@@ -95,7 +95,7 @@ def test_the_command_line_says_it_in_a_remark(network: Path, tmp_path: Path) -> 
     done = run(code, network, {"XDG_CACHE_HOME": "/proc"}, tmp_path)
     assert done.returncode == 0
     (remark,) = [line for line in done.stderr.splitlines() if "cannot keep" in line]
-    assert remark.startswith("remark: clopt cannot keep files in /proc/clopt, so each process ")
+    assert remark.startswith("remark: clopt cannot store files in /proc/clopt, so each process ")
 
 
 def test_a_folder_of_the_cache_is_closed_to_others(tmp_path: Path) -> None:
@@ -154,7 +154,7 @@ def test_a_full_disk_keeps_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         monkeypatch.setattr(caches, function.__name__, cache(function.__wrapped__))
     assert caches.has_space(tmp_path / "not" / "yet")
     free[tmp_path] = free[tmp_path / "clopt"] = (16 << 20) - 1
-    with pytest.warns(CloptWarning, match="cannot keep files in .* and has 16 MB left"):
+    with pytest.warns(CloptWarning, match="cannot store files in .* at least 16 MB of free"):
         assert not caches.is_cache_kept()
     free[Path(tempfile.gettempdir())] = 0
     pocl = Path(environment._variables.__wrapped__()["POCL_CACHE_DIR"])

@@ -65,14 +65,17 @@ FOREIGN: dict[str, tuple[Callable[[Path], object], str]] = {
     "a hidden file": (lambda f: (f / "deep" / ".x").write_text("x"), "has deep/.x, which clopt"),
     "an empty folder": (lambda f: (f / "mine").mkdir(), "has mine, which clopt did not write"),
     "a link": (lambda f: (f / "mine").symlink_to("/usr"), "has mine, which clopt did not write"),
-    "a changed file": (lambda f: (f / "deep" / "a").write_text("mine"), "not as clopt wrote it"),
+    "a changed file": (
+        lambda f: (f / "deep" / "a").write_text("mine"),
+        "changed since clopt wrote it",
+    ),
     "a link to the same content": (
         lambda f: ((f / "deep" / "a").rename(f.parent / "a"), (f / "deep" / "a").symlink_to("a")),
-        "deep/a is not as clopt wrote it",
+        "deep/a has changed since clopt wrote it",
     ),
     "a pipe": (
         lambda f: ((f / "deep" / "a").unlink(), os.mkfifo(f / "deep" / "a")),
-        "deep/a is not as clopt wrote it",
+        "deep/a has changed since clopt wrote it",
     ),
 }
 

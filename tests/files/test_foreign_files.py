@@ -46,7 +46,7 @@ def test_only_regular_files_are_read(tmp_path: Path, make_strange: Callable[[Pat
             check(tmp_path)
     (tmp_path / "long").write_bytes(b"12345")
     assert read_file(tmp_path / "long", limit=5) == b"12345"
-    with pytest.raises(OSError, match="it has 5 bytes, 4 are allowed"):
+    with pytest.raises(OSError, match="it has 5 bytes, the limit is 4"):
         read_file(tmp_path / "long", limit=4)
 
 

@@ -66,7 +66,7 @@ def test_arrays_that_contradict_each_other(path: Path, tmp_path: Path, capsys):
     np.save(tmp_path / "a.npy", A)
     np.save(tmp_path / "b.npy", B[:1])
     words = [path, "--input", f"a={tmp_path / 'a.npy'}", "--input", f"b={tmp_path / 'b.npy'}"]
-    assert "--input: the dimension n is 2 in one array and 1 in that of b" in refusal(
+    assert "--input: the dimension n is 2 in one array and 1 in b" in refusal(
         capsys, run.main, *words
     )
     said = refusal(capsys, run.main, *words[:3])

@@ -51,10 +51,10 @@ def test_verbose_tells_passes_builds_and_caches(
     first = capsys.readouterr().err
     assert re.search(r"^clopt-run: pass nn-choose: \d+\.\d{3} s$", first, re.M)
     assert re.search(r"^clopt-run: building 1 kernel for .*: \d+\.\d\d s$", first, re.M)
-    assert re.search(r"^clopt-run: the cache of models in .* does not have", first, re.M)
+    assert re.search(r"^clopt-run: the cache of models in .* does not contain", first, re.M)
     run.main([str(model), "--device", "pocl", "-v"])
     second = capsys.readouterr().err
-    assert re.search(r"^clopt-run: the cache of models in .* has this one$", second, re.M)
+    assert re.search(r"^clopt-run: the cache of models in .* contains this model$", second, re.M)
     assert "pass nn-choose" not in second
     assert "has compiled these 1 kernels before" in second
 

@@ -17,7 +17,7 @@ REFUSED: dict[str, tuple[Callable[[list[str]], None], str]] = {
     "m.onnx --devices=pocl": (run.main, "no option --devices; did you mean --device?"),
     "m.onnx --xyzzy": (run.main, "no option --xyzzy; clopt-run --help shows the usage."),
     "m.onnx n.onnx": (run.main, 'clopt-run: "n.onnx" is one argument too many; clopt-run --help'),
-    "m.onnx --tolerance -1": (run.main, "--tolerance takes a number from 0; clopt-run --help"),
+    "m.onnx --tolerance -1": (run.main, "--tolerance must be at least 0; clopt-run --help"),
     "m.onnx --ouput o": (compile.main, "are required: -o/--output; clopt-compile --help"),
     "m.onnx -o o --ouput o": (compile.main, "no option --ouput; did you mean --output?"),
     "m.onnx --dumpdir d": (opt.main, "clopt: there is no option --dumpdir; did you mean --dump-d"),

@@ -47,7 +47,7 @@ def test_reasons_are_on_the_page_and_on_stderr_if_both_are_asked_for(
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["--report", "report.pdf"], "report.pdf: a report is an .html file; give it such a "),
+        (["--report", "report.pdf"], "report.pdf: the suffix of a report must be .html"),
         (["--report", "no/report.html"], "no/report.html: cannot write here: No such file or "),
     ],
 )
@@ -70,4 +70,4 @@ def test_a_check_has_no_report(model: Path, capsys: pytest.CaptureFixture[str]) 
     with pytest.raises(SystemExit) as left:
         run.main([str(model), "--check", "--report", "report.html"])
     assert left.value.code == 2
-    assert "--report goes with a run, not with --check" in capsys.readouterr().err
+    assert "--report needs a run, and excludes --check" in capsys.readouterr().err

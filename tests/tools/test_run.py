@@ -185,7 +185,9 @@ def test_module_with_weights_in_a_file(tmp_path: Path, capsys):
     run.main([str(word) for word in (module, "--weights", weights, *words)])
     np.testing.assert_allclose(np.load(tmp_path / "y.npy"), (X @ weight).max(axis=1), rtol=1e-5)
     assert "is not in the store of 0 weights" in refusal(capsys, run.main, module)
-    assert "--weights is for .mlir files" in refusal(capsys, run.main, path, "--weights", weights)
+    assert "--weights applies to .mlir files" in refusal(
+        capsys, run.main, path, "--weights", weights
+    )
     assert "--compare needs the ONNX model, and this is a module" in refusal(
         capsys, run.main, module, "--compare", "onnxruntime"
     )
@@ -263,8 +265,8 @@ def test_comparison_notes_nans(model: Path, tmp_path: Path, capsys):
 
 
 WRONG_INPUTS = {
-    "shape": (X[:1], "input x takes 2x3 float32, not 1x3 float32"),
-    "dtype": (X.astype(np.float64), "input x takes 2x3 float32, not 2x3 float64"),
+    "shape": (X[:1], "input x must be 2x3 float32, not 1x3 float32"),
+    "dtype": (X.astype(np.float64), "input x must be 2x3 float32, not 2x3 float64"),
 }
 
 
@@ -280,7 +282,7 @@ WRONG_OPTIONS = {
     "--input absent.npy": "absent.npy: cannot read this file",
     "--input broken.npy": "this is not a numpy file",
     "--input broken.npz": "this is not a numpy file",
-    "--input broken.png": "is no single image",
+    "--input broken.png": "is not a single image",
     "--device no-such-device": 'No OpenCL device matches "no-such-device"',
     "--dim batch": "--dim batch: write name=value",
     "--dim batch=-2": "--dim batch=-2: write name=value",

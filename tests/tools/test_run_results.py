@@ -37,10 +37,7 @@ def test_warm_up_without_timing(words: tuple[str, ...], model: Path, capsys):
     with pytest.raises(SystemExit) as leaving:
         run.main([str(model), *words])
     assert leaving.value.code == 2
-    assert (
-        "--warmup takes a number of runs from 0, and goes with --time or --duration"
-        in capsys.readouterr().err
-    )
+    assert "--warmup must be at least 0, and needs --time or --duration" in capsys.readouterr().err
 
 
 @pytest.mark.parametrize(("words", "runs"), [((), 4), (("--time", "2"), 4), (("--time", "9"), 9)])

@@ -58,11 +58,11 @@ def test_a_worker_measures_on_its_device():
     [
         (
             ["guess"],
-            '"guess" is no subcommand and no .onnx or .mlir file; there are: search, report,',
+            '"guess" is neither a subcommand nor an .onnx or .mlir file; there are: search, ',
         ),
         (
             ["serach", "net.onnx"],
-            '"serach" is no subcommand and no .onnx or .mlir file; did you mean sea',
+            '"serach" is neither a subcommand nor an .onnx or .mlir file; did you mean sea',
         ),
         (["--trials", "1"], "there is no option --trials; clopt-tune --help shows the usage."),
         (["net.onnx", "--trials", "0"], "--trials 0: must be 1 or more."),
@@ -80,7 +80,7 @@ def test_a_worker_measures_on_its_device():
         ),
         (
             ["worker", "--scheduler", "tcp://h:1", "--board", "tcp://b:1", "--slots", "2"],
-            "A board runs one plan at a time; leave out --slots.",
+            "A board runs one plan at a time; omit --slots.",
         ),
         (["runner", "."], ". exists and is not empty; name another folder."),
     ],

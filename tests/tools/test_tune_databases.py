@@ -140,7 +140,7 @@ def test_export(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Pa
     assert not shown(capsys, "export", database, "-o", output)
     assert output.read_text() == text
     said = sentence(capsys, "export", database, "--device", "gpu")
-    assert said == f"clopt-tune: {database}: the database has no time of a plan on such a device."
+    assert said == f"clopt-tune: {database}: the database has no times for such a device."
 
 
 @pytest.mark.parametrize("command", ["show", "prune", "export"])
@@ -166,7 +166,7 @@ def test_a_torn_line_is_told(capsys: pytest.CaptureFixture[str], database: Path)
 def test_other_words_are_no_command(capsys: pytest.CaptureFixture[str]) -> None:
     said = sentence(capsys, "rename")
     assert said.startswith(
-        'clopt-tune: "rename" is no subcommand and no .onnx or .mlir file; there are: '
+        'clopt-tune: "rename" is neither a subcommand nor an .onnx or .mlir file; there are: '
     )
     with pytest.raises(SystemExit, match="0"):
         main(["--help"])

@@ -152,7 +152,7 @@ def test_one_trial_or_faults_alone_make_a_page_too(tmp_path: Path):
 @pytest.mark.parametrize(
     ("words", "sentence"),
     [
-        (["net.jsonl", "-o", "page.pdf"], "page.pdf: a report is an .html file; give it such a "),
+        (["net.jsonl", "-o", "page.pdf"], "page.pdf: the suffix of a report must be .html"),
         (["net.jsonl", "-o", "page.html"], "net.jsonl: no trials found; run clopt-tune model"),
         (["none.jsonl", "-o", "page.html"], "none.jsonl: cannot read this tuning database: No su"),
     ],

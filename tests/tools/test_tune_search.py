@@ -53,11 +53,11 @@ def test_a_search_fills_the_database_beside_the_model(
         ),
         (
             [str(CONV), "--board", "b", "--device", "pocl"],
-            "--device is for this machine; clopt_run",
+            "--device applies to this machine; on a --",
         ),
-        ([str(CONV), "--board", "b", "--scheduler", "s"], "Plans are tried on one --board or by"),
+        ([str(CONV), "--board", "b", "--scheduler", "s"], "Name either a --board or a --scheduler"),
         ([str(CONV), "--scheduler", "s", "--workers", "4"], "--workers are processes of this mach"),
-        ([str(CONV), "--workers", "0"], "--workers 0: it takes 1 or more."),
+        ([str(CONV), "--workers", "0"], "--workers 0: must be 1 or more."),
     ],
 )
 def test_mistakes_get_one_sentence(

@@ -195,7 +195,7 @@ def test_a_runner_refuses_what_is_no_program(runner: Path):
         ("tcp://board", "tcp://board has no port"),
         ("tcp://board:70000", "tcp://board:70000 has no port"),
         ("no-such-runner", "No runner answers at no-such-runner"),
-        ("ssh 'board", "--board ssh 'board: No closing quotation; write it as for a shell."),
+        ("ssh 'board", "--board ssh 'board: No closing quotation; quote it as for a shell."),
         ("sleep 60", "No runner answers at sleep 60: start clopt_runner there."),
     ],
 )
@@ -215,11 +215,20 @@ _TEXTS = sized(b"name") + sized(b"platform") + sized(b"driver")
     ("answer", "sentence"),
     [
         (b"", "No runner answers at {}: start clopt_runner there."),
-        (number(1 << 62), "What answers at {} is no clopt_runner; name the address"),
-        (b"HTTP/1.1 400 Bad Request\r\n\r\n", "What answers at {} is no clopt_runner; name"),
-        (sized(_OK + numbers(1) + sized(b"\xff") * 3), "What answers at {} is no clopt_runner"),
-        (sized(_OK + numbers(1) + sized(b"one")), "What answers at {} is no clopt_runner; name"),
-        (sized(_OK + numbers(9) + _TEXTS), "The runner speaks version 9, not 1;"),
+        (number(1 << 62), "The program that answers at {} is not clopt_runner; name the"),
+        (
+            b"HTTP/1.1 400 Bad Request\r\n\r\n",
+            "The program that answers at {} is not clopt_runner; name",
+        ),
+        (
+            sized(_OK + numbers(1) + sized(b"\xff") * 3),
+            "The program that answers at {} is not clopt_runner",
+        ),
+        (
+            sized(_OK + numbers(1) + sized(b"one")),
+            "The program that answers at {} is not clopt_runner; name",
+        ),
+        (sized(_OK + numbers(9) + _TEXTS), "The runner has protocol version 9, not 1;"),
     ],
 )
 def test_what_answers_and_is_no_runner_is_told(

@@ -298,8 +298,10 @@ def test_what_is_no_scheduler_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
         error = in_time(lambda: Fleet(address))
         monkeypatch.setattr(fleet_worker, "_PAUSE", 0.01)
         of_worker = in_time(lambda: serve(WorkerPlace(address), Planted(tmp_path / "journal")))
-    assert str(error).startswith(f"What answers at {address} is no scheduler of dask.distributed;")
-    assert str(of_worker).startswith(f"What answers at {address} takes no workers: ")
+    assert str(error).startswith(
+        f"The program that answers at {address} is not a scheduler of dask.distributed;"
+    )
+    assert str(of_worker).startswith(f"The program at {address} rejects workers: ")
 
 
 @pytest.mark.parametrize(
@@ -310,7 +312,7 @@ def test_what_is_no_scheduler_is_told(tmp_path: Path, monkeypatch: pytest.Monkey
         ("tcp://host:99999", (), "--scheduler tcp://host:99999: write tcp://host:port, or"),
         ("tls://host:1", (), "--scheduler tls://host:1 needs certificates: --tls-ca"),
         ("tls://host:1", ("a",), "Name all of --tls-ca, --tls-cert and --tls-key"),
-        ("tcp://host:1", ("a", "b", "c"), "--scheduler tcp://host:1 is without encryption; with"),
+        ("tcp://host:1", ("a", "b", "c"), "--scheduler tcp://host:1 is not encrypted; with"),
         ("tls://host:1", ("a", "b", "c"), "--tls-ca a, --tls-cert b, --tls-key c: "),
     ],
 )
@@ -365,7 +367,9 @@ def test_a_fleet_with_certificates(tmp_path: Path, monkeypatch: pytest.MonkeyPat
             (there.address, others),
             (there.address.replace("tls", "tcp"), Certificates()),
         ):
-            with pytest.raises(CloptError, match=r"^No scheduler answers at|^What answers at"):
+            with pytest.raises(
+                CloptError, match=r"^No scheduler answers at|^The program that answers at"
+            ):
                 Fleet(address, certificates=known)
 
 

@@ -98,7 +98,7 @@ def test_one_in_the_cache_that_others_could_have_written_is_left_out(model: Path
     cached = database_in_cache()
     assert cached is not None
     cached.chmod(0o666)
-    with pytest.warns(CloptWarning, match=r"tuning\.jsonl is left out, since other users could"):
+    with pytest.warns(CloptWarning, match=r"tuning\.jsonl is ignored, because other users can"):
         assert not is_tuned(model)
     cached.chmod(0o644)
     assert is_tuned(model)

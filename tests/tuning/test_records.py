@@ -280,10 +280,10 @@ def test_the_best_plans_are_a_file_of_plans(tmp_path: Path) -> None:
     ]
     assert entries["b"][0].holds_for(POCL)
     assert entries["b"][0].microseconds == 9.0
-    with pytest.raises(CloptError, match="the database has no time of a plan on such a device"):
+    with pytest.raises(CloptError, match="the database has no times for such a device"):
         export(found, device="gpu")
     more = [*found, record(plan(1), 1.0, driver="2.0")]
-    with pytest.raises(CloptError, match=r"driver 1\.0; .*driver 2\.0\. A file of plans is for"):
+    with pytest.raises(CloptError, match=r"driver 1\.0; .*driver 2\.0\. A file of plans must be"):
         export(more)
     assert "@" not in export(more, device="PROCESSOR", driver="2.0")
 

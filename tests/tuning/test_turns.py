@@ -44,7 +44,7 @@ def test_a_process_that_keeps_its_turn_is_told(tmp_path: Path, monkeypatch: pyte
     monkeypatch.setattr(turns, "MOST_WAIT", 0.1)
     holder, other = (turns.Turns(tmp_path) for _ in range(2))
     with holder.beside_others(), other.beside_others():
-        with pytest.raises(CloptError, match=r"^Another process has kept the turn to time plans"):
+        with pytest.raises(CloptError, match=r"^Another process has held the lock for timing"):
             with other.alone(turns.CPU):
                 raise AssertionError
     with holder.alone("A GPU"):
@@ -58,7 +58,7 @@ def test_a_turn_that_does_not_come_ends_a_search_and_is_no_fault(tmp_path: Path)
     machines = LocalMachines(Planted(tmp_path / "journal"))
     try:
         future = machines.submit(trial("no turn", task()))
-        with pytest.raises(CloptError, match=r"^Another process has kept the turn\.$"):
+        with pytest.raises(CloptError, match=r"^Another process has held the lock\.$"):
             future.result(timeout=60)
     finally:
         machines.close()

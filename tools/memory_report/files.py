@@ -24,7 +24,7 @@ def check_path(path: Path) -> None:
     """Raise CloptError unless clopt can write a report with the suffix of `path`."""
     if path.suffix not in _WRITERS:
         raise CloptError(
-            f"{path}: a memory report is an {', '.join(_WRITERS)} file; give it such a suffix."
+            f"{path}: the suffix of a memory report must be one of {', '.join(_WRITERS)}."
         )
     if path.suffix == ".png" and find_spec("PIL") is None:
         raise CloptError(

@@ -76,7 +76,7 @@ def run(options: argparse.Namespace, command: Sequence[str]) -> None:
         raise CloptError(f"{path}: the suffix must be .onnx or .mlir; rename the file.")
     if not any(PLACE in word for word in command):
         raise CloptError(
-            f"Give a command behind --, with {PLACE} where the path of a candidate goes."
+            f"Write a command after --, with {PLACE} in place of the path of a candidate."
         )
     content = read_bytes(str(path))
     reduce, describe = FORMATS[path.suffix]

@@ -70,7 +70,7 @@ def main(args: Sequence[str] | None = None) -> None:
             words = [parser.parse_args(words).model]
         hint = did_you_mean(words[0], COMMANDS, f"there are: {', '.join(COMMANDS)}.")
         known = " or ".join(f".{suffix}" for suffix in _suffixes())
-        raise CloptError(f'"{words[0]}" is no subcommand and no {known} file; {hint}')
+        raise CloptError(f'"{words[0]}" is neither a subcommand nor an {known} file; {hint}')
 
 
 def _parser_of_all() -> ArgumentParser:

@@ -76,5 +76,5 @@ def _tell(found: Confirmation | None, what: str) -> None:
     end = "." if after.most < before.least else ", so the usual ones stay."
     print(
         f"The kernels of an inference take {before.median / 1e3:.4g} ms in the usual {what} and "
-        f"{after.median / 1e3:.4g} ms in those that cost least here{end}"
+        f"{after.median / 1e3:.4g} ms in the fastest ones{end}"
     )

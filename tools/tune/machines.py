@@ -80,21 +80,21 @@ _WORKERS = 2
 def check(options: Namespace) -> None:
     """Raise CloptError for options that contradict one another."""
     if options.board is not None and options.scheduler is not None:
-        raise CloptError("Plans are tried on one --board or by a --scheduler's workers, not both.")
+        raise CloptError("Name either a --board or a --scheduler, not both.")
     if options.board is not None and options.device is not None:
         raise CloptError(
-            "--device is for this machine; clopt_runner --device chooses on a --board."
+            "--device applies to this machine; on a --board, use clopt_runner --device."
         )
     if options.scheduler is None and (options.tls_ca or options.tls_cert or options.tls_key):
-        raise CloptError("--tls-ca, --tls-cert and --tls-key are for a --scheduler.")
+        raise CloptError("--tls-ca, --tls-cert and --tls-key need a --scheduler.")
     if options.board is not None and options.device_target is None:
         raise CloptError("A --board does not report its target; name it with --target.")
     if options.workers is None:
         return
     if not is_here(options):
-        raise CloptError("--workers are processes of this machine; leave them out.")
+        raise CloptError("--workers applies only to this machine; omit it.")
     if options.workers < 1:
-        raise CloptError(f"--workers {options.workers}: it takes 1 or more.")
+        raise CloptError(f"--workers {options.workers}: must be 1 or more.")
 
 
 def is_here(options: Namespace) -> bool:

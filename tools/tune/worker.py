@@ -79,7 +79,7 @@ def main(args: Sequence[str]) -> None:
     if (options.device is None) == (options.board is None):
         raise CloptError("Name either a --device or a --board.")
     if options.board and options.slots > 1:
-        raise CloptError("A board runs one plan at a time; leave out --slots.")
+        raise CloptError("A board runs one plan at a time; omit --slots.")
     try:
         from ...tuning.fleet_security import Certificates
         from ...tuning.fleet_worker import WorkerPlace, serve

@@ -192,7 +192,7 @@ def test_what_a_folder_holds_is_not_lost(tmp_path: Path) -> None:
     description = json.dumps({"files": listed}).encode()
     write_package(package, {"a.c": b"1", "b/c.h": b"2", "package.json": description})
     (package / "a.c").write_text("changed by its user")
-    with pytest.raises(CloptError, match=r"a\.c is not as clopt wrote it"):
+    with pytest.raises(CloptError, match=r"a\.c has changed since clopt wrote it"):
         write_package(package, {})
     (package / "a.c").write_text("1")
     write_package(package, {"z.c": b"3"})

@@ -123,8 +123,8 @@ def test_commands_have_ended_when_run_fails(device: str, monkeypatch: pytest.Mon
 X = np.zeros(SMALL, np.float32)
 REFUSED: dict[str, tuple[Callable[[Executable], Any], str]] = {
     "text": (lambda e: "y", r'a list of names \("y", "z"\), or a mapping of names to arrays.*str'),
-    "number": (lambda e: 3, "The outputs are a list of names .*, not int"),
-    "array": (lambda e: X, "The outputs are a list of names .*, not numpy.ndarray"),
+    "number": (lambda e: 3, "The outputs must be a list of names .*, not int"),
+    "array": (lambda e: X, "The outputs must be a list of names .*, not numpy.ndarray"),
     "input": (lambda e: ["x"], 'no output called "x"; it has "y", "z"'),
     "name": (lambda e: {"w": X}, 'no output called "w"; it has "y", "z"'),
     "list": (lambda e: {"y": [0.0] * SMALL}, "an array of numpy or pyopencl, .* not to list"),
@@ -160,7 +160,7 @@ def test_wrong_outputs(device: str, mistake: str) -> None:
 def test_a_tensor_that_requires_a_gradient_is_refused(device: str, torch: ModuleType) -> None:
     executable = program(SMALL, device)
     y = torch.zeros(SMALL, requires_grad=True)
-    with pytest.raises(CloptError, match=r'"y" is a torch\.Tensor, which gives no array: '):
+    with pytest.raises(CloptError, match=r'"y" is a torch\.Tensor, which cannot become an array: '):
         executable.run([X], {"y": y})
 
 

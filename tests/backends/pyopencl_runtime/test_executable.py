@@ -150,7 +150,7 @@ def test_a_thousand_runs_keep_the_memory(doubler: Doubler) -> None:
     ("inputs", "sentence"),
     [
         ([], 'The model has 1 inputs ("x"), but 0 were given.'),
-        ({}, 'The input "x" is missing; give "x".'),
+        ({}, 'The input "x" is missing; pass "x".'),
         ({"x": X, "z": X}, 'The model has no input called "z"; it has "x".'),
         (
             [X.astype(np.float64)],

@@ -32,5 +32,5 @@ def test_tensors_share_their_memory(
 def test_a_tensor_that_requires_a_gradient_is_refused(torch: ModuleType, device: str) -> None:
     executable = program(SMALL, device)
     y = torch.zeros(SMALL, requires_grad=True)
-    with pytest.raises(CloptError, match=r'"y" is a torch\.Tensor, which gives no array: '):
+    with pytest.raises(CloptError, match=r'"y" is a torch\.Tensor, which cannot become an array: '):
         executable.run([np.zeros(SMALL, np.float32)], {"y": y})

@@ -145,7 +145,7 @@ def _well(journal: Path, parameters: Mapping[str, PlanValue]) -> None:
 
 
 def _miss_turn(journal: Path, parameters: Mapping[str, PlanValue]) -> None:
-    raise TurnMissedError("Another process has kept the turn.")
+    raise TurnMissedError("Another process has held the lock.")
 
 
 _SPOILED: list[bool] = []

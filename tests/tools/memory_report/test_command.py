@@ -25,10 +25,8 @@ def test_another_suffix_is_refused_before_compiling(model: Path, tmp_path: Path,
     with pytest.raises(SystemExit):
         compile.main([str(model), "-o", str(tmp_path / "out"), "--memory-report", "memory.pdf"])
     said = capsys.readouterr().err
-    assert said == (
-        "clopt-compile: memory.pdf: a memory report is an .svg, .png, .html file; give it such a "
-        "suffix.\n"
-    )
+    sentence = "memory.pdf: the suffix of a memory report must be one of .svg, .png, .html."
+    assert said == f"clopt-compile: {sentence}\n"
     assert not (tmp_path / "out").exists()
 
 

@@ -385,7 +385,7 @@ def test_from_python() -> None:
     assert _commands(partitioned) == ["clml.activation"]
     with pytest.raises(CloptError, match="a device with CLML, and pocl has none; name another"):
         clopt.partition_for("clml", module, "pocl")
-    with pytest.raises(CloptError, match='"clml=prefer" names no target'):
+    with pytest.raises(CloptError, match='"clml=prefer" does not name a target'):
         clopt.partition_for("clml", module, "clml=prefer")
     assert CLMLFacts.of(with_facts(Target(), {"clml_version": 3})).mode == "off"
 
