@@ -216,7 +216,8 @@ class CompiledModel:
         """Run one inference, wait for it, and return the outputs.
 
         `inputs` are given by name or in order. Each is a numpy array, an array of any library with
-        DLPack, or a pyopencl buffer or array in the model's context, which kernels read in place.
+        DLPack, or a pyopencl buffer or array. Kernels read pyopencl objects of the model's context
+        in place.
 
         `outputs` selects outputs by name, by default all; they are returned as new arrays. It can
         also map names to such arrays and buffers of the caller, which are filled and returned.

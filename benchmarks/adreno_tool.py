@@ -1,9 +1,10 @@
 """Mesa's compiler for Adreno, ir3, in a chroot: it compiles OpenCL C without a device.
 
-Nothing of it is here. A folder has it if `root`, a chroot, has `/a/env.sh`, which sets the
-environment of the build, and `/a/adreno_stats.py`, which with `--child FILE OPTIONS` builds a file
-by Mesa's OpenCL for the Adreno in `FD_GPU_ID`. The compiler appends a record for each kernel to the
-file in `IR3_STATS_FILE`: `@@BEGIN` and its statistics as JSON, its instructions, `@@END`.
+The compiler is not part of this repository. A folder with the compiler has a chroot, `root`, with
+two files. `/a/env.sh` sets the environment of the build. `/a/adreno_stats.py --child FILE OPTIONS`
+builds a file with Mesa's OpenCL for the Adreno in `FD_GPU_ID`. The compiler appends a record for
+each kernel to the file in `IR3_STATS_FILE`: `@@BEGIN` and its statistics as JSON, its instructions,
+`@@END`.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def by_clopt(
     """Return the launches of the compiled model, until the queue is empty.
 
     If some launches only copy to another layout or add a border, the launches that compute are a
-    second rival, because in a network the neighbouring kernels share the layout.
+    second rival. In a network, neighbouring kernels share the layout and need no copies.
     """
     chosen = find_device(device)
     context = cl.Context([chosen.handle])

@@ -1,7 +1,7 @@
 """Measure the cost of CLML on a device, as the facts that `clml=auto` uses.
 
-`python benchmarks/clml_costs.py --device adreno` times commands of CLML and copies between layouts,
-fits launch + multiply-adds / rate + bytes / bandwidth to them, and prints the lines of a target's
+`python benchmarks/clml_costs.py --device adreno` times commands of CLML and copies between layouts.
+It fits launch + multiply-adds / rate + bytes / bandwidth to them, and prints lines for a target's
 file. It times our kernels on the same operations, because `clml=auto` compares the two: the facts
 are in the scale of our cost model. `--library reference` tries the script without CLML.
 

@@ -4,8 +4,8 @@
 [--rounds N]`. The shapes are those of MobileNets, ResNets, SqueezeNet, EfficientNet-lite, U-Net, a
 YOLO, VGG and a dilated head. Each figure is CPU time relative to onnxruntime's on two threads, the
 median of rounds in which the two alternate, in a process for each runtime; clopt is timed from
-launch to `clFinish`, in and out of plain memory, and then without the kernels that only copy there,
-which the layers of a network do not need between them. The report goes to
+launch to `clFinish`, with operands in plain memory. It is timed again without kernels that only
+copy, because layers inside a network do not need them. The report goes to
 `benchmarks/results/convolutions.{md,json}`.
 """
 

@@ -7,9 +7,9 @@ MiniMalloc's instances (github.com/google/minimalloc, benchmarks/challenging): a
 command, the command after the last, and bytes; the capacity is in the file's name.
 
 A generated instance fills a rectangle of time by capacity with boxes, so that its capacity can be
-met: it cuts parts of the rectangle in two, at one time or at one height, or into five around a box
-in the middle, which no such cut can make. The planner gets only the lifetime and the size of each
-box. Some instances leave a few per cent of the capacity free.
+met: it cuts parts of the rectangle in two, at one time or at one height. Other parts are cut into
+five around a box in the middle, which no such cut can make. The planner gets only the lifetime and
+the size of each box. Some instances leave a few per cent of the capacity free.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """PyTorch definitions of the benchmark networks, with seeded, calibrated weights.
 
 The architectures follow the papers named at each class; none needs torchvision or a download.
-Weights are drawn from one seed and the running statistics of every batch norm are measured on
-random images and then disturbed, so folding a batch norm wrongly shows in the outputs.
+Weights are drawn from one seed. The running statistics of every batch norm are measured on random
+images and then disturbed, so that a batch norm that is folded wrongly changes the outputs.
 """
 
 from __future__ import annotations

@@ -5,9 +5,9 @@ onnxruntime's quantiser makes each network's QDQ form from seeded samples. The e
 its largest distance from onnxruntime's, node by node in floats, in steps of the last quantised
 value; that of onnxruntime's integer kernels stands beside it. The rivals take turns in processes of
 their own, as in `compare.py`. With `--rounds 0` only errors are measured. With `--pieces` each part
-of a network between two quantised values also runs alone, on onnxruntime's inputs, and the report
-says by how many steps the worst one is off. It is `results/quantised-DEVICE[-channels].{md,json}`,
-where networks that were measured before keep their rows.
+of a network between two quantised values also runs alone, on onnxruntime's inputs. The report lists
+the error of the worst part in steps. It is `results/quantised-DEVICE[-channels].{md,json}`, where
+networks that were measured before keep their rows.
 """
 
 from __future__ import annotations

@@ -1,10 +1,10 @@
 """Every convolution of a network from images and from buffers, side by side, on one device.
 
 `python benchmarks/texture_forms.py resnet50 mobilenet_v2 --device nvidia`: for each different
-convolution of the networks, with its activation, the time of the kernels that compute it when
-values lie in images, packed in buffers or plain in buffers, and which of these the whole network
-gets with `texture=auto`. Times leave out packing the input and unpacking the output, which the
-neighbours do in a network. The forms alternate; times are medians.
+convolution of the networks with its activation, it times the kernels with values in images, in
+packed buffers and in plain buffers. It also prints which of these the network gets with
+`texture=auto`. Times leave out packing the input and unpacking the output, which the neighbours do
+in a network. The forms alternate; times are medians.
 
 `--list FILE` only writes the convolutions and the choices for `--target`; `--from FILE` measures
 those of such a file, on a machine that needs neither the networks nor their weights.

@@ -2,8 +2,8 @@
 
     python benchmarks/tuning_context.py [networks] [--device pocl] [--target TARGET]
 
-Each round times every kernel alone, as a trial of its default plan, and the network before and
-after each of them, so that both see the machine in one state. Kernels that share a launch with
+Each round times every kernel alone, as a trial of its default plan. It times the network before and
+after each of them, so that both see the machine in the same state. Kernels that share a launch with
 others have no time of their own in the network; the share of those that have one stands in the
 report, `results/tuning_context-DEVICE.md`.
 """

@@ -1,9 +1,9 @@
 """Brings the generated parts of the documentation up to date: `python docs/generate.py`.
 
-Those are `description.schema.json`, `dialects.md`, `passes.md` and `targets.md`, read off the code,
-and in every page of this folder the fenced blocks whose first line is `// $ command`: what follows
-is what the command prints, run from the root of the repository. A test fails while anything is out
-of date.
+Generated from the code are `description.schema.json`, `dialects.md`, `passes.md` and `targets.md`.
+So are, in every page of this folder, the fenced blocks whose first line is `// $ command`: what
+follows is what the command prints, run from the root of the repository. A test fails while anything
+is out of date.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """C identifiers made from the names of tensors and models.
 
-No identifier of a package can clash with C, OpenCL, a header or another package, because each
-begins with a word that says what it names (`slot_x`), or with the name of the model and such a word
-(`DIGITS_INPUT_X`). So keywords and names such as `main` need no table. Only files, targets and
+Each identifier of a package begins with a word for its kind (`slot_x`), or with the name of the
+model and such a word (`DIGITS_INPUT_X`). It therefore cannot clash with C, OpenCL, a header or
+another package, and keywords and names such as `main` need no table. Only files, targets and
 functions have the bare name of the model, which is therefore checked against a table.
 """
 

@@ -1,7 +1,7 @@
 """The plans of a package: ways to compute its network, each a program with its own tables.
 
 Most packages have one plan. In a package with two, the first leaves part of the network to a
-vendor's library, and devices that cannot run it run the second, which only has kernels.
+vendor's library. Devices that cannot run it run the second plan, which only has kernels.
 """
 
 from __future__ import annotations

@@ -1,9 +1,9 @@
 """Texel coordinates, with their common parts hoisted out of loops.
 
 Compilers of mobile GPUs do not hoist loop-invariant code, and they convert integer coordinates to
-floats at every read through a sampler. Therefore sums become variables outside of the loops in
-which they are constant, products with a loop variable are incremented along with it, and samplers
-get float coordinates on targets with `float_coordinates`.
+floats at every read through a sampler. Therefore sums become variables outside the loops in which
+they are constant, and products with a loop variable are incremented along with it. Samplers get
+float coordinates on targets with `float_coordinates`.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Decision which expressions of a graph become variables; the others are printed at their use.
 
-An expression becomes a variable if it is used more than once, if a loop would compute it again, or
-if the memory from which it was loaded changes before its use. Expressions are visited from last to
-first, so that all uses of an expression are known when it is decided.
+An expression becomes a variable if it is used more than once, or if a loop would compute it again.
+It also becomes one if the memory from which it was loaded changes before its use. Expressions are
+visited from last to first, so that all uses of an expression are known when it is decided.
 """
 
 from __future__ import annotations

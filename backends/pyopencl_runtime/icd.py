@@ -1,10 +1,9 @@
 """Makes Intel's CPU runtime visible to the OpenCL loader if pip installed it.
 
-The wheel `intel-opencl-rt` installs the runtime into the environment's library folder, but its
-`.icd` files name a folder that does not exist, so no OpenCL loader finds it. The loader in
-pyopencl's wheel (ocl-icd; Khronos' loader does the same) reads `OCL_ICD_VENDORS`, which replaces
-the system's folder. So we create a folder with an entry for Intel's runtime and copies of the
-system's files.
+The wheel `intel-opencl-rt` installs the runtime into the environment's library folder. Its `.icd`
+files name a folder that does not exist, so no OpenCL loader finds it. The loader in pyopencl's
+wheel (ocl-icd; Khronos' loader does the same) reads `OCL_ICD_VENDORS`, which replaces the system's
+folder. So we create a folder with an entry for Intel's runtime and copies of the system's files.
 """
 
 from __future__ import annotations

@@ -53,8 +53,8 @@ def board_launch(graph: vta.BinaryOp, board: Implementation) -> KernelLaunch:
 def board_arrays(graph: vta.BinaryOp, weights: Weights, board: Implementation) -> dict[str, Array]:
     """Return the linked instructions, their schedule for the lanes, and the program binary.
 
-    Raises CloptError for a binary that cannot be read, for a graph of another configuration, and
-    for a graph that accesses a memory for which the kernel has no parameter.
+    Raises CloptError for a binary that cannot be read, and for a graph of another configuration.
+    The same holds if the kernel lacks a parameter for a memory that a graph accesses.
     """
     if graph.config != board.config:
         raise CloptError(

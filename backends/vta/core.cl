@@ -71,8 +71,6 @@ static uint bits(ulong word, uint low, uint count) {
     return (uint)((word >> low) & ((1ul << count) - 1));
 }
 
-// ------------------------------------------------------------------------------ LOAD and STORE
-
 typedef struct {
     uint memory, sram, dram, y_size, x_size, x_stride, y_pad, x_pad;
     uint rows, row;  // size of the rectangle in the scratchpad, including padding
@@ -158,8 +156,6 @@ static void store(__global char *dram, PAD const char *out, rectangle r, uint la
         for (uint n = w.x; n < r.x_size * units; n += w.across)
             to[((size_t)r.dram + y * r.x_stride) * units + n] = from[y * r.x_size * units + n];
 }
-
-// ------------------------------------------------------------------------------ GEMM and ALU
 
 #if VECTOR == 16
 typedef int16 ints;
@@ -479,8 +475,6 @@ static void compute(scratchpads pads, ulong2 word, bool is_gemm, uint schedule, 
                 alu_part(pads, word, l, column);
         }
 }
-
-// ------------------------------------------------------------------------------ the stream
 
 static void execute_load(scratchpads pads, drams dram, rectangle r, uint lane) {
     switch (r.memory) {

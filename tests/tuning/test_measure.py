@@ -198,7 +198,7 @@ def test_wrong_results_are_told():
     check(good * (1 + 1e-6), good)
     wrong = good.copy()
     wrong[1, 2] += 1
-    with pytest.raises(FaultyPlanError, match="1 of 20 results are up to 1 from") as error:
+    with pytest.raises(FaultyPlanError, match="1 of 20 results differ by up to 1 from") as error:
         check(wrong, good)
     assert error.value.fault is Fault.WRONG
     wrong[1, 2] = float("nan")

@@ -1,8 +1,8 @@
 """The exponential function of floats in plain arithmetic.
 
-OpenCL libraries for CPUs compute `exp` lane by lane, or by a call that is opaque to the compiler
-and then costs more than the sums and products around it. These functions compute whole vectors, and
-are small enough to be printed in every program.
+OpenCL libraries for CPUs compute `exp` lane by lane, or by a call that is opaque to the compiler.
+Such a call costs more than the sums and products around it. These functions compute whole vectors,
+and are small enough to be printed in every program.
 
 `exp(x) = 2^n exp(r)`, where n is the nearest integer to `x / ln 2`: adding `1.5 * 2^23` leaves n in
 the lowest bits of the float. `exp(r) = 1 + r + r^2 P(r)`, where P is a least-squares fit reweighted
