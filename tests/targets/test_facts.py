@@ -19,7 +19,7 @@ from clopt.machine.policy import PolicyFacts
 from clopt.targets import accelerator_tables
 from clopt.tools.opt import main as clopt_main
 
-ROOT = Path(clopt.__file__).parent
+ROOT = Path(__file__).parents[2]
 TABLES: list[type[FactTable]] = [DeviceFacts, MachineFacts, CompilerFacts, PolicyFacts]
 FILES = sorted((ROOT / "machine/targets").glob("*.toml"))
 
