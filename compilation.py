@@ -160,7 +160,7 @@ def read_module(
         raise CloptError(
             "dims binds symbolic dimensions of ONNX models; modules have fixed dimensions."
         )
-    weights_of(ctx, module)  # adopts the module's own, which a compiled model has beside it
+    weights_of(ctx, module)  # adopts the module's own weights, if any
     nn.set_module_weights(module, None)
     from .passes.nn.embedding.contents import checked_contents
     from .passes.nn.inline_calls import NNInlineCallsPass
@@ -293,7 +293,7 @@ def _lower(
                 "memory_limit applies to networks; this program already has a memory plan."
             )
         try:
-            module.verify()  # for this target: the module may come from another
+            module.verify()  # for this target, because the module may be from another
         except VerifyException as error:
             raise CloptError(f"{str(error).splitlines()[0]}.") from error
         return None

@@ -132,7 +132,7 @@ class Weights:
             raise CloptError(
                 f"The weights file {path} is damaged ({error}); compile the model again."
             ) from error
-        except (AttributeError, KeyError) as error:  # safetensors: a type that numpy lacks
+        except (AttributeError, KeyError) as error:  # from safetensors: numpy lacks the type
             raise CloptError(
                 f"The weights file {path} has arrays of a type that numpy lacks ({error}); "
                 "clopt wrote none; compile the model again."

@@ -26,7 +26,7 @@ def read_arrays(file: Path) -> dict[str, Array]:
         raise CloptError(f"{file}: cannot read this file: {error.strerror or error}.") from error
     except (ValueError, EOFError, zipfile.BadZipFile, zlib.error, lzma.LZMAError) as error:
         raise CloptError(f"{file}: this is not a numpy file ({error}).") from error
-    except RuntimeError as error:  # zipfile: encrypted, or compressed by an unknown method
+    except RuntimeError as error:  # raised by zipfile: encrypted, or an unknown compression
         raise CloptError(f"{file}: cannot read this archive: {error}.") from error
     except MemoryError as error:
         raise CloptError(f"{file}: its arrays do not fit into memory.") from error

@@ -18,7 +18,7 @@ from platformdirs import user_cache_dir
 
 from ..errors import warn
 
-_SHARED_MEMORY = "/dev/shm"  # of Linux; some containers have no other folder to write to
+_SHARED_MEMORY = "/dev/shm"  # on Linux; in some containers the only writable folder
 _LEAST_BYTES = 16 << 20  # twenty times the kernels of a large network
 _OTHERS_WRITE = stat.S_IWGRP | stat.S_IWOTH
 

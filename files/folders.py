@@ -33,7 +33,7 @@ def replace_folder(
     describes such a folder in messages. Without a manifest it must be empty. If anything fails,
     `folder` stays unchanged. Raises CloptError if clopt cannot or must not write.
     """
-    place = Path(os.path.realpath(folder))  # a link to a folder stays one
+    place = Path(os.path.realpath(folder))  # keeps a link to a folder
     try:
         place.parent.mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(dir=place.parent, prefix=f".{place.name}.") as scratch:

@@ -16,7 +16,7 @@ MOST_BYTES = 1 << 28
 NO_LINKS = getattr(os, "O_NOFOLLOW", 0)
 """The flag that makes opening a link fail, so that nothing is written through links."""
 
-_NO_WAITING = getattr(os, "O_NONBLOCK", 0)  # opening a pipe would wait for its writer
+_NO_WAITING = getattr(os, "O_NONBLOCK", 0)  # otherwise opening a pipe waits for its writer
 _BINARY = getattr(os, "O_BINARY", 0)
 
 

@@ -125,7 +125,7 @@ class _PositionParser(Parser):
 
     def position(self, error: ParseError) -> int:
         """Return the position of a mistake, even if xDSL detects it later in the text."""
-        if error.msg.startswith("Operation "):  # is not registered
+        if error.msg.startswith("Operation "):  # "… is not registered"
             return self.last_start
         if error.msg.startswith("values used but not defined"):
             for name, values in self.forward_ssa_references.items():
@@ -167,7 +167,7 @@ class SourceModule:
         """Verify the module; raise an error about the first operation that is wrong."""
         try:
             self.module.verify()
-        except Exception as error:  # xDSL's memref raises plain ones
+        except Exception as error:  # xDSL's memref raises plain exceptions
             raise self.locate(error) from error
 
     def locate(self, error: Exception) -> SourceError:

@@ -169,7 +169,7 @@ class CloptMain(xDSLOptMain):
     def _progress(self, piece: _Piece) -> AbstractContextManager[None]:
         args = self.args
         if args.print_ir_after_all or args.print_ir_after or args.diff_ir or args.explain_plan:
-            return nullcontext()  # they tell, and a spinner would break their long lines
+            return nullcontext()  # a spinner would break the long lines of their output
         return progress(f"compiling {Path(piece.source.name).name}")
 
     def _pieces(self) -> list[_Piece]:

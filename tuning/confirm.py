@@ -51,7 +51,7 @@ def confirm(
     before, after = take_turns([default, tuned], deadline)
     least = _ratio(before.whole, after.whole)
     if after.whole.least <= before.whole.most:
-        least = 0.0  # within the noise each plan stands for itself
+        least = 0.0  # within the noise, each plan is judged alone
     refuted: list[Result] = []
     for each in (each for each in outcomes if each.gains):
         old, new = (runs.kernels.get(each.task.name, runs.whole) for runs in (before, after))

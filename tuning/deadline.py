@@ -89,7 +89,7 @@ class Deadline:
         finally:
             is_armed = False
             timer.cancel()
-            timer.join()  # a signal is sent by now, or never
+            timer.join()  # no signal is sent after this
             signal.signal(signal.SIGVTALRM, before)
 
 

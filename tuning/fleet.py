@@ -63,10 +63,10 @@ class Fleet:
         device.
         """
         certificates.check(scheduler)
-        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # we tell what matters
+        logging.getLogger("distributed").setLevel(logging.CRITICAL)  # clopt reports errors
         self._scheduler = scheduler
         self._security = certificates.security()
-        self._client: Any = None  # a distributed.Client, whose methods have no types
+        self._client: Any = None  # a distributed.Client, which has no type annotations
         self._is_closed = False
         self._running = 0
         self._slots = 0
@@ -106,7 +106,7 @@ class Fleet:
             self._call(self._stop())
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join(_PATIENCE)
-        if not self._thread.is_alive():  # else it ends with the process
+        if not self._thread.is_alive():  # otherwise it ends with the process
             self._loop.close()
 
     def _call(self, what: Coroutine[Any, Any, T]) -> T:
@@ -198,7 +198,7 @@ class Fleet:
                     self._client.subscribe_topic(self._topic, self._hear)
                 except (OSError, TimeoutError):
                     await asyncio.sleep(_LOOK)
-                except Exception as error:  # such as a length of 3 EiB, read in a greeting of ssh
+                except Exception as error:  # e.g. a length of 3 EiB, parsed from ssh's greeting
                     if is_first:
                         raise CloptError(
                             f"The program that answers at {self._scheduler} is not a scheduler of "
@@ -259,7 +259,7 @@ class Fleet:
                     "machine's version of clopt there."
                 ) from error
             except (CancelledError, OSError, TimeoutError):
-                await asyncio.sleep(_LOOK)  # the scheduler has gone
+                await asyncio.sleep(_LOOK)  # the scheduler has ended
             else:
                 if isinstance(answer, Result):
                     return answer

@@ -54,7 +54,7 @@ class Certificates:
         ca, cert, key = map(str, (self.ca, self.cert, self.key))
         try:
             ssl.create_default_context(cafile=ca).load_cert_chain(cert, key)
-        except OSError as error:  # such as ssl.SSLError
+        except OSError as error:  # including ssl.SSLError
             raise CloptError(
                 f"--tls-ca {ca}, --tls-cert {cert}, --tls-key {key}: {error}; name PEM files."
             ) from error

@@ -204,6 +204,6 @@ def _answer(
         return bench.machines.submit(Trial(task, plan, most_runs, rival)).result()
     except CloptError as error:
         bench.fail(str(error))
-    except CancelledError:  # this worker ends
+    except CancelledError:  # this worker is ending
         pass
     raise Reschedule

@@ -98,7 +98,7 @@ class MeasuringInstrument(ABC):
     def measure(self, trial: Trial, turns: Turns) -> Result:
         """Build a plan, compare it with the plainest plan on the same operands, and time it."""
         start, device = time.monotonic(), self.device()
-        kept, self._kept = self._kept, None  # a trial that fails may have lost it
+        kept, self._kept = self._kept, None  # dropped if the trial fails
         result = Result(trial.task.kernel, trial.plan, device.name, device.driver, 0.0)
         try:
             launch, rival = self._checked(trial), self._rival(trial, kept)
@@ -143,7 +143,7 @@ class MeasuringInstrument(ABC):
             program = prepared.programs.of(trial.rival.plan)
             built = self.built(program, trial.task)
         except (CloptError, VerifyException):
-            return None  # such as two programs for which there is no memory
+            return None  # e.g. not enough memory for two programs
         return _Rival(key, TimedLaunch(built, prepared.operands, program.timed))
 
     def _prepare(self, task: Task) -> _Prepared:

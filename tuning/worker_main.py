@@ -48,7 +48,7 @@ class Waits:
 def main() -> None:
     """Answer trials until stdin ends."""
     answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)  # compilers chat on stdout
+    os.dup2(2, 1)  # compilers write to stdout
     jobs: SimpleQueue[bytes] = SimpleQueue()
     Thread(target=_read, args=(sys.stdin.buffer, jobs), daemon=True).start()
 
@@ -80,7 +80,7 @@ def _answer(instrument: Instrument, device: InstrumentDevice, trial: Trial, turn
     try:
         with turns.beside_others():
             return instrument.measure(trial, turns)
-    except TurnMissedError:  # no fault of the plan
+    except TurnMissedError:  # not a fault of the plan
         raise
     except Exception as error:
         return failed(trial, device, time.monotonic() - start, Fault.CRASHED, repr(error))
@@ -108,5 +108,5 @@ def _read(stream: IO[bytes], jobs: SimpleQueue[bytes]) -> None:
             jobs.put(receive_frame(stream))
     except (EOFError, OSError):
         if hasattr(os, "killpg") and os.getpgrp() == os.getpid():
-            os.killpg(0, signal.SIGKILL)  # compilers, too, that a kernel has kept busy
+            os.killpg(0, signal.SIGKILL)  # including compilers that are still busy
         os._exit(0)

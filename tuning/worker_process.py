@@ -119,7 +119,7 @@ class WorkerProcess:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
-        with suppress(subprocess.TimeoutExpired):  # a driver may hold it for ever
+        with suppress(subprocess.TimeoutExpired):  # a driver may never release it
             self._process.wait(timeout=5)
 
     def _ask(self, value: object, seconds: float) -> object:
@@ -148,7 +148,7 @@ class WorkerProcess:
             of_turns.stop()
 
     def _ended(self) -> WorkerEndedError:
-        with suppress(subprocess.TimeoutExpired):  # it closed its stdout just now
+        with suppress(subprocess.TimeoutExpired):  # it has closed its stdout, so it is about to end
             self._process.wait(timeout=1)
         status = self._process.poll()
         self.kill()

@@ -135,7 +135,7 @@ class LocalMachines:
             except WorkerEndedError as error:
                 reason = str(error)
                 kills, ends = kills + error.from_outside, ends + (not error.from_outside)
-            except WorkerHungError as error:  # another one would take as long
+            except WorkerHungError as error:  # another process would take as long
                 reason, ends = str(error), _MOST_STARTS
         raise CloptError(
             f"No worker process could start with {self._instrument}: {reason} "

@@ -23,7 +23,7 @@ def reduce_mlir(content: bytes, judge: Judge) -> bytes:
     """
     module = _parse(content)
     valid = _verifies(module)
-    judge(_write(module))  # as xDSL prints it, if that is still interesting
+    judge(_write(module))  # start from xDSL's text, if it is interesting
     before = -1
     while (size := _size(module)) != before:
         before = size
