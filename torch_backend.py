@@ -11,7 +11,13 @@ import numpy as np
 from .api import compile
 from .errors import CloptError
 from .frontends.fx.importer import import_fx, refused_nodes
-from .frontends.fx.tracing import export, partition, torch_module, trace
+from .frontends.fx.tracing import (
+    export,
+    partition,
+    torch_module,
+    trace,
+    with_numbers_as_tensors,
+)
 from .weights import Weights
 
 if TYPE_CHECKING:
@@ -64,7 +70,7 @@ class TorchGraph:
 
     def __init__(self, graph: Any, inputs: Sequence[Any], options: Mapping[str, Any]):
         tensor, parameter = torch_module().Tensor, torch_module().nn.Parameter
-        self._graph = graph
+        self._graph = with_numbers_as_tensors(graph)
         self._options = options
         self._tensor = tensor
         self._fixed = [
@@ -120,7 +126,17 @@ class TorchGraph:
             constants = {places[i].name: tensor for i, tensor in known.items()}
             return compile_parts(aten, constants, self._options)
 
-        return TorchVariant(trace(self._graph, inputs, compile_graph), fixed)
+        try:
+            run = trace(self._graph, inputs, compile_graph)
+        except (CloptError, torch_module("._dynamo.exc").RestartAnalysis):
+            raise
+        except Exception as error:  # tracing raises many unrelated types
+            reason = f"{error}".strip().partition("\n")[0] or type(error).__name__
+            warnings.warn(
+                f"torch cannot trace a graph, which stays in torch: {reason}", stacklevel=2
+            )
+            run = self._graph.forward
+        return TorchVariant(run, fixed)
 
 
 class TorchVariant:

@@ -149,7 +149,8 @@ def refused_nodes(graph: Any, constants: Constants) -> Mapping[Any, str]:
     for node in graph.graph.nodes:
         if str(node.target) == AS_STRIDED:
             return {n: "shares its storage with as_strided" for n in graph.graph.nodes}
-        if getattr(node.target, "__name__", "") == "getitem" and node.args[0] in refused:
+        # A result that nn has no type for, or one of several, cannot enter a program.
+        if any(n in refused and _form(n.meta.get("val")) is None for n in node.all_input_nodes):
             refused.setdefault(node, "reads a result computed by torch")
     return refused
 

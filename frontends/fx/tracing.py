@@ -91,6 +91,24 @@ def export(module: Any, arguments: Sequence[Any], keywords: Mapping[str, Any]) -
     return ExportedGraph(exported.graph_module, constants)
 
 
+def with_numbers_as_tensors(graph: Any) -> Any:
+    """Return a dynamo graph that reads tensors in place of Python numbers taken from them.
+
+    dynamo passes a float that has changed between calls as a tensor without dimensions, and calls
+    its `item`, which no trace can follow. Such a tensor computes what the number does.
+    """
+    items = [
+        node
+        for node in graph.graph.nodes
+        if node.op == "call_method" and node.target == "item" and node.args[0].op == "placeholder"
+    ]
+    for node in items:
+        node.replace_all_uses_with(node.args[0])
+        graph.graph.erase_node(node)
+    graph.recompile()
+    return graph
+
+
 def trace(
     graph: Any, arguments: Sequence[Any], compiler: Callable[[Any], Callable[..., Any]]
 ) -> Callable[..., Any]:

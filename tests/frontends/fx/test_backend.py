@@ -52,6 +52,33 @@ def test_unsupported_calls_stay_in_torch(torch: ModuleType, parts: list) -> None
     assert len(parts) == 2
 
 
+@pytest.mark.filterwarnings("error:.*stays in torch")
+@pytest.mark.parametrize("dynamic", [None, True])
+def test_numbers_that_change(torch: ModuleType, parts: list, dynamic: bool | None) -> None:
+    """Dynamo passes such a number as a tensor of float64, which it reads by `item`."""
+
+    def function(x, scale):
+        return (x.relu() + 1) * scale
+
+    compiled = torch.compile(function, backend="clopt", dynamic=dynamic)
+    for batch, scale in ((2, 2.0), (2, 0.5), (3, 0.25), (3, 1.5)):
+        x = torch.randn(batch, 6)
+        torch.testing.assert_close(compiled(x, scale), function(x, scale))
+    assert parts
+
+
+def test_a_graph_that_torch_cannot_trace_stays_in_torch(
+    torch: ModuleType, parts: list, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def fail(*_: object) -> None:
+        raise RuntimeError("a dispatcher's trouble\nand its traceback")
+
+    monkeypatch.setattr(torch_backend, "trace", fail)
+    x = torch.randn(4)
+    with pytest.warns(UserWarning, match=r"stays in torch: a dispatcher's trouble$"):
+        assert torch.equal(torch.compile(torch.neg, backend="clopt")(x), -x)
+
+
 def test_each_batch_has_its_program(torch: ModuleType, parts: list) -> None:
     network = perceptron(torch)
     compiled = torch.compile(network, backend="clopt", dynamic=True)
