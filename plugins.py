@@ -25,12 +25,18 @@ def installed() -> Mapping[str, Sequence[EntryPoint]]:
 def plugins(group: str) -> Mapping[str, Any]:
     """Return the objects that the entry points of `group` name, sorted by name.
 
-    Raises CloptError if two packages use one name.
+    Raises CloptError if two packages use one name, or if one cannot be imported.
     """
     found: dict[str, Any] = {}
     for point in sorted(installed().get(group, ()), key=lambda point: point.name):
         refuse_twice(group, point.name, found)
-        found[point.name] = point.load()
+        try:
+            found[point.name] = point.load()
+        except Exception as error:  # whatever the import of a foreign module raises
+            raise CloptError(
+                f'{group}: "{point.name}" ({point.value}) cannot be imported: {error}; repair or '
+                "uninstall its package."
+            ) from error
     return found
 
 

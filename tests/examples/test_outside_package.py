@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 import shlex
+from importlib.metadata import EntryPoint
 from pathlib import Path
 
 import pytest
@@ -90,3 +91,14 @@ def test_a_package_reads_no_format_of_ours(monkeypatch: pytest.MonkeyPatch):
 def test_a_package_replaces_nothing():
     with pytest.raises(CloptError, match=r'clopt\.onnx: "Relu" exists twice; uninstall one'):
         plugins.refuse_twice("clopt.onnx", "Relu", {"Relu": None})
+
+
+def test_a_package_that_cannot_be_imported_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    broken = EntryPoint("npu", "an_npu_that_is_gone:ROW", "clopt.test")
+    monkeypatch.setattr(plugins, "installed", lambda: {"clopt.test": (broken,)})
+    sentence = (
+        r'^clopt\.test: "npu" \(an_npu_that_is_gone:ROW\) cannot be imported: No module named '
+        r"'an_npu_that_is_gone'; repair or uninstall its package\.$"
+    )
+    with pytest.raises(CloptError, match=sentence):
+        plugins.plugins("clopt.test")
