@@ -87,7 +87,7 @@ def test_the_command_line_writes_the_report(tmp_path: Path, capsys: Any) -> None
     ("arguments", "sentence"),
     [
         ({"form": "int4"}, 'quantize must be one of int8, int8-per-channel, not "int4".'),
-        ({"form": "int8", "method": "kl"}, "the method kl needs samples: arrays named by"),
+        ({"form": "int8", "method": "kl"}, "the method kl needs samples: arrays named like"),
         ({"form": "int8", "report": True}, "a report of errors needs samples"),
         ({"samples": {}}, "name the form, int8 or int8-per-channel"),
         ({"form": "int8", "method": "mean"}, 'kl, not "mean"'),

@@ -94,7 +94,7 @@ def test_the_command_line_says_it_in_a_remark(network: Path, tmp_path: Path) -> 
     code = "import sys\nfrom clopt.tools.run import main\nmain([sys.argv[1]])"
     done = run(code, network, {"XDG_CACHE_HOME": "/proc"}, tmp_path)
     assert done.returncode == 0
-    (remark,) = [line for line in done.stderr.splitlines() if "cannot keep" in line]
+    (remark,) = [line for line in done.stderr.splitlines() if "cannot store" in line]
     assert remark.startswith("remark: clopt cannot store files in /proc/clopt, so each process ")
 
 

@@ -56,7 +56,7 @@ def test_a_search_fills_the_database_beside_the_model(
             "--device applies to this machine; on a --",
         ),
         ([str(CONV), "--board", "b", "--scheduler", "s"], "Name either a --board or a --scheduler"),
-        ([str(CONV), "--scheduler", "s", "--workers", "4"], "--workers are processes of this mach"),
+        ([str(CONV), "--scheduler", "s", "--workers", "4"], "--workers applies only to this mach"),
         ([str(CONV), "--workers", "0"], "--workers 0: must be 1 or more."),
     ],
 )
