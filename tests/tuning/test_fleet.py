@@ -375,16 +375,18 @@ def test_a_fleet_with_certificates(tmp_path: Path, monkeypatch: pytest.MonkeyPat
 
 def test_workers_with_other_devices_are_told(tmp_path: Path):
     with machines(tmp_path, 1) as there, fleet(there.address):
-        with pytest.raises(CloptError, match=r'not one device "Adreno", but Planted device'):
+        with pytest.raises(
+            CloptError, match=r'must have one device "Adreno", but have Planted device'
+        ):
             Fleet(there.address, "Adreno")
 
 
 def test_a_worker_whose_device_has_gone_ends_with_its_sentence(tmp_path: Path):
     program = (
         "from pathlib import Path; from clopt.errors import CloptError\n"
-        "from clopt.tuning.fleet_worker import Place, serve\n"
+        "from clopt.tuning.fleet_worker import WorkerPlace, serve\n"
         "from support.tuning.planted import Planted\n"
-        "try: serve(Place('tcp://127.0.0.1:1'), Planted(Path('journal'), 'It has gone.'))\n"
+        "try: serve(WorkerPlace('tcp://127.0.0.1:1'), Planted(Path('journal'), 'It has gone.'))\n"
         "except CloptError as error: print(error)"
     )
     done = processes.run(
