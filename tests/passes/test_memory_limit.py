@@ -184,5 +184,5 @@ def test_cheapest_takes_the_least_time_for_the_bytes() -> None:
 
 def test_a_program_takes_no_limit() -> None:
     program = clopt.compile(convolutions(4, 4, 4), "pocl").module
-    with pytest.raises(clopt.CloptError, match="the memory of a program is planned"):
+    with pytest.raises(clopt.CloptError, match="this program already has a memory plan"):
         clopt.compile(program, memory_limit=1000)

@@ -135,7 +135,7 @@ def test_a_device_that_is_not_there_is_told_at_once(tmp_path: Path):
 
 
 def test_a_driver_that_crashes_at_the_start_is_told(tmp_path: Path):
-    with pytest.raises(CloptError, match=r"No process .* starts .* by SIGABRT"):
+    with pytest.raises(CloptError, match=r"No worker process could start .* by SIGABRT"):
         LocalMachines(Planted(tmp_path / "journal", "crash"))
 
 
@@ -143,7 +143,7 @@ def test_a_driver_that_hangs_at_the_start_is_told_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
     monkeypatch.setattr(worker_process, "_START_SECONDS", 2.0)
-    with pytest.raises(CloptError, match=r"No process .* starts .* took longer than 2 s"):
+    with pytest.raises(CloptError, match=r"No worker process could start .* took longer than 2 s"):
         LocalMachines(Planted(tmp_path / "journal", "hang"))
     assert len(notes(tmp_path / "journal", "child")) == 1
 
