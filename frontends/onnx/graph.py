@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import f16, f32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
-from ...dialects.nn import Array, tensor_type
+from ...dialects.nn import tensor_type
 from ...errors import LINE_BREAK, CloptError
 from ...messages.printable import printable
 from ..builder import Builder, TooManySteps, name_location, name_value
@@ -31,26 +31,20 @@ class ValueScope:
     def __init__(self, outer: ValueScope | None = None):
         self.values: dict[str, SSAValue] = {}
         self.initializers: dict[str, TensorProto] = {}
-        self._contents: dict[str, Array] = {}
         self._outer = outer
 
-    def add_initializers(self, graph: GraphProto, contents: Mapping[str, Array]) -> None:
-        """Register the constants of a graph; each is read when a node first uses it.
-
-        `contents` are the bytes of those that were read apart from the graph.
-        """
+    def add_initializers(self, graph: GraphProto) -> None:
+        """Register the constants of a graph; each is read when a node first uses it."""
         if graph.sparse_initializer:
             raise CloptError("the model has sparse initialisers, which are not supported.")
         self.initializers.update((tensor.name, tensor) for tensor in graph.initializer)
-        self._contents.update(contents)
 
     def find(self, name: str, builder: Builder, folder: Path | None) -> SSAValue | None:
         """Return the value of a name, or None if no enclosing graph defines it."""
         if name in self.values:
             return self.values[name]
         if name in self.initializers:
-            # The array takes the content over, which is not needed again.
-            array = read_tensor(self.initializers[name], folder, self._contents.pop(name, None))
+            array = read_tensor(self.initializers[name], folder)
             self.values[name] = builder.constant(array, name)
             return self.values[name]
         return self._outer.find(name, builder, folder) if self._outer else None
@@ -276,7 +270,7 @@ class NodeImporter:
     ) -> Sequence[SSAValue]:
         """Import a control flow body in place; its names resolve in `scope`."""
         inner = ValueScope(scope)
-        inner.add_initializers(graph, {})
+        inner.add_initializers(graph)
         for parameter, value in zip(graph.input, inputs, strict=False):
             inner.values[parameter.name] = value
         importer = NodeImporter(

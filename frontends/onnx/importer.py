@@ -37,7 +37,7 @@ def import_onnx(
     block = Block()
     builder = Builder(block, weights)
     scope = ValueScope()
-    scope.add_initializers(model.graph, model.contents)
+    scope.add_initializers(model.graph)
     _check_dims(model, dims, [v for v in model.graph.input if v.name not in scope.initializers])
     names: list[str] = []
     for value in model.graph.input:

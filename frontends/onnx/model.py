@@ -10,10 +10,8 @@ import onnx
 from google.protobuf.message import DecodeError
 from onnx import FunctionProto, GraphProto, ModelProto, TensorProto, ValueInfoProto
 
-from ...dialects.nn.types import Array
 from ...errors import CloptError
 from ...messages.arguments import type_name
-from .large_initializers import read_apart
 
 FunctionKey = tuple[str, str, str]
 """Domain, name and overload of a function defined by the model."""
@@ -29,8 +27,6 @@ class Model:
     functions: Mapping[FunctionKey, FunctionProto]
     folder: Path | None
     """Folder of the external data; None if the model was not read from a file."""
-    contents: Mapping[str, Array]
-    """The bytes of initialisers of the graph that were read apart from it, by name."""
 
 
 def read_model(source: str | Path | bytes | ModelProto) -> Model:
@@ -38,10 +34,9 @@ def read_model(source: str | Path | bytes | ModelProto) -> Model:
     source = _exported(source)
     folder: Path | None = None
     name = "the model"
-    contents: Mapping[str, Array] = {}
     if isinstance(source, str | Path):
         name, folder = str(source), Path(source).parent
-        source, contents = _read_file(Path(source))
+        source = _read_bytes(Path(source))
     if isinstance(source, bytes):
         source = _parse(source, name)
     if not source.HasField("graph"):
@@ -50,7 +45,7 @@ def read_model(source: str | Path | bytes | ModelProto) -> Model:
     if not all(isinstance(text, str) for graph in graphs for text in _texts(graph)):
         raise CloptError(f"{name} is damaged: a name in it is not UTF-8.")
     functions = {(domain_of(f.domain), f.name, f.overload): f for f in source.functions}
-    return Model(name, source.graph, _opsets(source, name), functions, folder, contents)
+    return Model(name, source.graph, _opsets(source, name), functions, folder)
 
 
 def _exported(source: object) -> str | Path | bytes | ModelProto:
@@ -104,10 +99,9 @@ def domain_of(domain: str) -> str:
     return "" if domain == "ai.onnx" else domain
 
 
-def _read_file(path: Path) -> tuple[bytes | ModelProto, Mapping[str, Array]]:
-    """Return a model without its large initialisers and their bytes, or the bytes of the file."""
+def _read_bytes(path: Path) -> bytes:
     try:
-        return read_apart(path) or (path.read_bytes(), {})
+        return path.read_bytes()
     except OSError as error:
         raise CloptError(f"Cannot read {path}: {error.strerror}.") from error
 

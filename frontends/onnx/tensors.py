@@ -53,11 +53,8 @@ def onnx_type(dtype: np.dtype[Any]) -> int:
     return next(number for number, known in DTYPES.items() if known == dtype)
 
 
-def read_tensor(tensor: TensorProto, folder: Path | None, content: Array | None = None) -> Array:
-    """Return the elements of a tensor; external data is memory-mapped.
-
-    `content` holds the tensor's bytes if they were read apart from it.
-    """
+def read_tensor(tensor: TensorProto, folder: Path | None) -> Array:
+    """Return the elements of a tensor; external data is memory-mapped."""
     what = f"the tensor '{printable(tensor.name)}'" if tensor.name else "a tensor without a name"
     dtype = dtype_of(tensor.data_type, what)
     shape = tuple(tensor.dims)
@@ -65,9 +62,8 @@ def read_tensor(tensor: TensorProto, folder: Path | None, content: Array | None 
         _checked_type(dtype, shape, what)
     if tensor.data_location == TensorProto.EXTERNAL:
         return _map_external(tensor, dtype, shape, folder, what)
-    if content is not None or tensor.HasField("raw_data"):
-        # protobuf copies the bytes on every access
-        data = tensor.raw_data if content is None else content.data
+    if tensor.HasField("raw_data"):
+        data = tensor.raw_data  # protobuf copies the bytes on every access
         _check_size(len(data), dtype, shape, what)
         little_endian = np.frombuffer(data, dtype.newbyteorder("<"))
         return little_endian.astype(dtype, copy=False).reshape(shape)
