@@ -9,6 +9,7 @@ from xdsl.ir.affine import (
     AffineBinaryOpExpr,
     AffineBinaryOpKind,
     AffineConstantExpr,
+    AffineDimExpr,
     AffineExpr,
 )
 
@@ -50,6 +51,21 @@ class Linear:
         if factor == 1:
             return self
         return Linear({a: k * factor for a, k in self.terms.items()}, self.constant * factor)
+
+    def strides(self, count: int) -> list[int | None]:
+        """Return how far a step of each of `count` dimensions moves the form.
+
+        None where the step is not constant: the dimension is in a quotient or a remainder.
+        """
+        result: list[int | None] = [0] * count
+        for atom, coefficient in self.terms.items():
+            if isinstance(atom, AffineDimExpr):
+                if result[atom.position] is not None:
+                    result[atom.position] = coefficient
+            else:
+                for dim in atom.used_dims():
+                    result[dim] = None
+        return result
 
     def expr(self) -> AffineExpr:
         """Return an equal expression: terms in order of appearance, the constant last."""

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineExpr
 
 from ...dialects import tir
 from ...dialects.tir.affine import linear
-from ...dialects.tir.expressions import used_dims
 from ...dialects.tir.linear import Linear
 from ..tir.schedule.analysis import index_expr, memref_of
 
@@ -37,7 +36,7 @@ class Addresses:
         return self._steps(indices, _strides(memref_of(buffer).get_shape()))
 
     def of_texels(self, buffer: SSAValue, coords: Sequence[SSAValue]) -> Steps | None:
-        """Return the steps of a texel's address, rows behind each other as in a buffer."""
+        """Return the steps of a texel's address, as if rows followed each other in a buffer."""
         strides = [tir.TEXEL]
         if len(coords) > 1:
             for extent in tir.image_of(memref_of(buffer)).extents[:-1]:
@@ -51,15 +50,8 @@ class Addresses:
             if expr is None:
                 return None
             total += linear(expr, self._sizes).scaled(stride)
-        steps: dict[int, int | None] = {}
-        for atom, factor in total.terms.items():
-            if isinstance(atom, AffineDimExpr):
-                steps[atom.position] = factor
-        for atom in total.terms:
-            if not isinstance(atom, AffineDimExpr):
-                # Beside a quotient or a remainder, the loop's own term is only a part of its step.
-                steps |= dict.fromkeys(used_dims(atom))
-        return steps
+        strides_of_loops = enumerate(total.strides(len(self._sizes)))
+        return {loop: step for loop, step in strides_of_loops if step != 0}
 
 
 def _strides(shape: Sequence[int]) -> list[int]:

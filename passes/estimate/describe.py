@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import AnyFloat, FixedBitwidthType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ...dialects import tir
+from ...dialects.cl.ops import byte_count
 from ..tir.schedule.analysis import memref_of
 from .addresses import Addresses, Steps
 from .work import (
@@ -42,12 +43,12 @@ _SLOTS = {
     "math.sin": 20.0,
     "math.cos": 20.0,
 }
-"""Issue slots of functions, in those of a multiply-add: lengths of polynomials in vector libraries
+"""Issue slots of functions, relative to a multiply-add: lengths of polynomials in vector libraries
 and latencies of dividers."""
 _LANES = -1
-"""The number of the loop over the elements of a texel, which is none of the kernel's."""
+"""Number of the loop over the elements of a texel, which the kernel does not contain."""
 _INTEGER_SLOTS = 0.5
-"""Index arithmetic issues beside the arithmetic of floats."""
+"""Index arithmetic and the arithmetic of floats issue in parallel."""
 
 
 class _Loop:
@@ -181,7 +182,7 @@ class _Walk:
     def _keep_in_registers(self, buffer: SSAValue) -> None:
         if buffer not in self._numbers:
             self._numbers[buffer] = len(self._numbers)
-            self.private_bytes += _bytes(buffer)
+            self.private_bytes += byte_count(buffer.type)
 
     def _texel(self, op: tir.TexelReadOp | tir.TexelWriteOp, path: _Path) -> None:
         buffer = op.source if isinstance(op, tir.TexelReadOp) else op.destination
@@ -238,7 +239,9 @@ class _Walk:
             axes.append(StreamAxis(tir.TEXEL, 1, LoopLevel.INNER))
             loops.append(_LANES)
         size = _element_bytes(buffer)
-        stream = BufferStream(number, _bytes(buffer), size, tuple(axes), tuple(loops), is_store)
+        stream = BufferStream(
+            number, byte_count(buffer.type), size, tuple(axes), tuple(loops), is_store
+        )
         self.streams.append(stream)
 
     def _axes(self, loop: _Loop, step: int | None) -> list[StreamAxis]:
@@ -294,7 +297,3 @@ def _space_of(buffer: SSAValue) -> AccessSpace:
 def _element_bytes(buffer: SSAValue) -> int:
     element: Attribute = memref_of(buffer).element_type
     return element.size if isinstance(element, FixedBitwidthType) else 4
-
-
-def _bytes(buffer: SSAValue) -> int:
-    return prod(memref_of(buffer).get_shape()) * _element_bytes(buffer)

@@ -287,17 +287,8 @@ def _address(
 
 
 def _strides_of(address: Linear | None, extents: Sequence[int]) -> list[int | None]:
-    if address is None:
-        return [None] * len(extents)
-    result: list[int | None] = [0] * len(extents)
-    for atom, factor in address.terms.items():
-        if isinstance(atom, AffineDimExpr):
-            if result[atom.position] is not None:
-                result[atom.position] = factor
-        else:
-            for dim in atom.used_dims():
-                result[dim] = None
-    return result
+    count = len(extents)
+    return [None] * count if address is None else address.strides(count)
 
 
 def _lane_among(stage: KernelStage, candidates: Sequence[int]) -> int | None:
