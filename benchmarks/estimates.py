@@ -25,6 +25,7 @@ from math import exp, log
 from pathlib import Path
 
 from provenance import measured
+from scipy.stats import spearmanr
 
 from clopt.errors import CloptError
 from clopt.passes.tir.plan_estimate import estimate_plan
@@ -72,16 +73,6 @@ def rows_of(model: Path, records: Path, target: str) -> Iterator[Row]:
             yield Row(task.kernel, plan.rule, float(str(record["microseconds"])), time, default)
 
 
-def rank_correlation(a: Sequence[float], b: Sequence[float]) -> float:
-    """Return Spearman's correlation of two samples without ties."""
-    places = [
-        {i: place for place, i in enumerate(sorted(range(len(xs)), key=xs.__getitem__))}
-        for xs in (a, b)
-    ]
-    squares = sum((places[0][i] - places[1][i]) ** 2 for i in range(len(a)))
-    return 1 - 6 * squares / (len(a) * (len(a) ** 2 - 1))
-
-
 def summary(rows: Sequence[Row]) -> dict[str, float]:
     """Return the figures over all kernels."""
     kernels: defaultdict[str, list[Row]] = defaultdict(list)
@@ -104,7 +95,7 @@ def summary(rows: Sequence[Row]) -> dict[str, float]:
         "error": exp(statistics.median(abs(row.error) for row in rows)) - 1,
         "bias": exp(statistics.median(row.error for row in rows)),
         "rank": statistics.median(
-            rank_correlation([r.estimated for r in found], [r.measured for r in found])
+            spearmanr([r.estimated for r in found], [r.measured for r in found]).statistic
             for found in compared
         ),
         "picked": sum(picked) / sum(best),
