@@ -80,7 +80,7 @@ def compile_model(
         set_target(kernels, change_facts(target_of(kernels), dict.fromkeys(names, "off")))
         _lower(kernels, ctx, replace(options, explain=False), tuned)
         alternatives.append(SavedPlan(kernels))
-    # Passes fold or pack arrays, and leave the originals behind.
+    # Passes fold or pack arrays but do not remove the originals.
     keys = {key for each in alternatives for key in weights_read(each.module)}
     weights = ctx.weights.subset(key for key in ctx.weights.keys() if key in keys)
     compiled = make_model(alternatives, weights, options.accelerators, place, use_cache)

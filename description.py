@@ -210,9 +210,9 @@ class Description:
     source: str = ""
     """The OpenCL C of all kernels."""
     source_file: str = ""
-    """The file beside the description that holds the source, if `source` does not."""
+    """Name of the file with the source, in the description's folder, if `source` is not set."""
     weights_file: str = ""
-    """The safetensors file beside the description that holds constants and binaries."""
+    """Name of the safetensors file with constants and binaries, in the same folder."""
     format: Literal["clopt-program"] = "clopt-program"
     version: Literal[1] = VERSION
 

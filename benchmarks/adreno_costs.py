@@ -1,4 +1,4 @@
-"""The cost model for layouts and offload beside counted issue slots, and facts that fit them.
+"""Compare the cost model for layouts and offload with counted issue slots, and fit its facts.
 
 If launches and memory are free, the model of `passes/nn/layout/cost.py` counts slots of
 multiply-adds, accesses and results. A multiply-add costs one slot. The costs of accesses and

@@ -150,7 +150,7 @@ def compile_network(path: Path, gpu: str, precision: str) -> Network:
     costs: dict[str, Cost] = {}
     work: dict[str, LayoutWork] = {}
 
-    def look(done: ModulePass, at: ModuleOp, _: ModulePass) -> None:
+    def look(done: ModulePass | None, at: ModuleOp, _: ModulePass | None) -> None:
         if isinstance(done, NNFusePass):
             work.update(layout_work(at, target))
         if isinstance(done, NNToCLPass):

@@ -1,4 +1,4 @@
-"""Convolutions of common networks on OpenCL CPUs beside onnxruntime (oneDNN's and MLAS's kernels).
+"""Compare convolutions of common networks on OpenCL CPUs with onnxruntime (oneDNN and MLAS).
 
 `python benchmarks/convolutions.py [names] [--device pocl] [--facts 'vector_width=16 ...']
 [--rounds N]`. The shapes are those of MobileNets, ResNets, SqueezeNet, EfficientNet-lite, U-Net, a

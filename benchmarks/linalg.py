@@ -1,4 +1,4 @@
-"""Time networks imported as linalg from torch-mlir beside the same networks from ONNX.
+"""Compare networks imported as linalg from torch-mlir with the same networks from ONNX.
 
     pip install 'iree-base-compiler[onnx]==3.13.0'
     python benchmarks/linalg.py resnet18 unet --size 64 --device pocl

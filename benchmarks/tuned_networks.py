@@ -1,4 +1,4 @@
-"""The gain of `clopt-tune`: networks with tuned plans beside the same with default plans.
+"""Measure the gain of `clopt-tune`: networks with tuned plans against default plans.
 
     python benchmarks/tuned_networks.py [networks] [--device pocl] [--time 2m] [--database FILE]
 

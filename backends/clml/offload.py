@@ -92,7 +92,7 @@ class CLMLLibrary(CommandLibrary):
         return dict(sorted(texts.items()))
 
     def template(self, name: str) -> str:
-        """Return the part of the package's file `name` that is about CLML, with `@names@` in it."""
+        """Return CLML's section of the package file `name`, a template with `@names@`."""
         return read_text(__name__, f"templates/{name}.in")
 
     def describe(self) -> dict[str, object]:

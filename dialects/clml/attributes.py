@@ -61,7 +61,7 @@ class Activation(StrEnum):
 
 
 class PadMode(StrEnum):
-    """The source of padded elements: zeros, or a reflection at or beside the border element."""
+    """The padding: zeros, or a reflection that skips or repeats the border element."""
 
     CONSTANT = "constant"
     REFLECT = "reflect"

@@ -24,7 +24,7 @@ _NETWORK = "nn.network"
 """Marks a function that contains only operations of a network."""
 
 _WRAPPER = "nn.wrapper"
-"""Requests a function with the name and signature of a network, beside its program."""
+"""Requests a wrapper function with the name and signature of the network."""
 
 
 def is_network(function: func.FuncOp) -> bool:

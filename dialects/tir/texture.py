@@ -35,7 +35,7 @@ _KINDS = (ImageKind.Buffer, ImageKind.Image2D, ImageKind.Array2D)
 
 @dataclass(frozen=True)
 class Image:
-    """The image behind a texture, with extents in texels."""
+    """The image that stores a texture, with extents in texels."""
 
     kind: ImageKind
     element_type: Attribute

@@ -49,7 +49,7 @@ class _Memory:
         self.last: dict[tuple[Stage, bool], NDArray[np.int32]] = {}
 
     def access(self, where: Elements, writes: bool, step: Step, clock: Clock, order: Order) -> None:
-        """Raise VerifyException for an access that is not ordered after others; record it."""
+        """Record an access; raise VerifyException if it is not ordered after conflicting ones."""
         stage = step.stage
         for (other, wrote), last in self.last.items():
             if other is stage or not (wrote or writes):

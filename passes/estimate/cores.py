@@ -26,12 +26,12 @@ _LINE = 64
 _CACHE_SHARE = 0.6
 """Share of a cache that holds what a loop uses again; the rest holds lines that pass through."""
 _FUNCTION_SLOTS = 7.0
-"""Slots of a function on a CPU in those of `ArithmeticWork`: there is no unit for them."""
+"""Factor for the slots of functions on a CPU, which has no unit for them."""
 _EVERY_OTHER = 2.3
-"""Loads that take as long as every other element of two vectors."""
+"""Cost of loading every other element of two vectors, in plain loads."""
 _STORE_CYCLES = 0.2
 _HIDDEN = 0.2
-"""Share of the shorter of arithmetic, loads and stores that the longest does not hide."""
+"""Share of the shorter of arithmetic, loads and stores that the longest one does not hide."""
 _LOOP_CYCLES = 2.0
 """Cycles of a loop's counter and branch."""
 _ITEM_NANOSECONDS = 55.0

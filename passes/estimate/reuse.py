@@ -43,7 +43,7 @@ def traffic(streams: Sequence[BufferStream], capacity: float, line: int) -> int:
 def _fetched(
     stream: BufferStream, streams: Sequence[BufferStream], capacity: float, line: int
 ) -> int:
-    """Return the bytes of `stream` among them.
+    """Return the bytes that one core fetches of `stream`, one of the kernel's `streams`.
 
     The outermost loops whose body fits into the cache reuse what it touched in their iteration
     before; loops around these start anew.

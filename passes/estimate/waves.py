@@ -30,11 +30,11 @@ _UNIT_REGISTERS = 65536
 _MOST_REGISTERS = 255
 """Registers of a work-item."""
 _OTHER_REGISTERS = 43.0
-"""Registers of a work-item beside its arrays."""
+"""Registers of a work-item besides its arrays."""
 
-# Issue slots of a work-item, in those of a multiply-add.
+# Issue slots of a work-item, relative to a multiply-add.
 _FUNCTION_SLOTS = 0.6
-"""Of each slot of `ArithmeticWork`: a unit of their own computes functions."""
+"""Factor for the slots of functions, which a separate unit computes."""
 _LOAD_SLOTS = 9.0
 _BYTE_SLOTS = 1.2
 """For each byte of the sectors that a load or store of global memory touches."""
@@ -63,7 +63,8 @@ _START_MICROSECONDS = 6.9
 def waves_terms(work: LaunchWork, target: cl.Target) -> Terms:
     """Return the terms of a launch on a GPU."""
     units = target.device.compute_units
-    # Groups of no whole wave leave lanes idle, and the last groups leave units idle.
+    # A group that does not fill its last wave leaves lanes idle, and the last groups leave units
+    # idle.
     padded = ceil(work.group_items / _WAVE) * _WAVE
     rounds = ceil(work.groups / units)
     slots = sum(phase.times * _slots(phase) for phase in work.phases)
@@ -92,7 +93,7 @@ class _Loads:
 
     @classmethod
     def of(cls, access: MemoryAccess) -> _Loads:
-        """Split an access into those of a work-item."""
+        """Split an access into loads of at most 16 bytes."""
         match access.pattern:
             case LanePattern.SCALAR:
                 count, lanes = access.count, 1

@@ -35,9 +35,9 @@ class ArithmeticWork:
     lanes: int
     """Lanes of the vectors that they compute."""
     slots: float
-    """Issue slots of each, in those of a multiply-add."""
+    """Issue slots of each, relative to a multiply-add."""
     is_function: bool
-    """Whether it is a division, a root or a function, which some devices have units for."""
+    """Whether it is a division, a root or a function; some devices have units for these."""
 
 
 @dataclass(frozen=True)
@@ -51,7 +51,7 @@ class MemoryAccess:
     space: AccessSpace
     is_store: bool
     neighbour: int | None
-    """Elements between the accesses of neighbouring work-items; None where that is irregular."""
+    """Elements between the accesses of neighbouring work-items; None if the distance varies."""
     element_bytes: int
 
 
