@@ -61,4 +61,4 @@ def test_a_plain_context_has_no_place_for_explanations():
     command = [XDSL_OPT, "-p", "nn-choose{explain=true}"]
     done = processes.run(command, input=MODULE, capture_output=True, text=True)
     assert done.returncode
-    assert "run it with clopt in place of xdsl-opt" in done.stderr
+    assert "run it with clopt instead of xdsl-opt" in done.stderr
