@@ -13,6 +13,8 @@ from xdsl.ir.affine import (
     AffineExpr,
 )
 
+from .expressions import used_dims
+
 _ADD = AffineBinaryOpKind.Add
 
 Extents = Sequence[int | None]
@@ -63,7 +65,7 @@ class Linear:
                 if result[atom.position] is not None:
                     result[atom.position] = coefficient
             else:
-                for dim in atom.used_dims():
+                for dim in used_dims(atom):
                     result[dim] = None
         return result
 
