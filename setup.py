@@ -5,6 +5,7 @@ from setuptools.command.build_py import build_py
 
 ROOMS = [
     "machine*",
+    "decisions*",
     "dialects*",
     "passes*",
     "backends*",

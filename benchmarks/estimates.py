@@ -27,6 +27,8 @@ from pathlib import Path
 from provenance import measured
 from scipy.stats import spearmanr
 
+from clopt.decisions.database import TuningDatabase
+from clopt.decisions.record import Record
 from clopt.errors import CloptError
 from clopt.passes.tir.plan_estimate import estimate_plan
 from clopt.passes.tir.plan_file import plan_context, read_plan
@@ -56,21 +58,21 @@ class Row:
 
 def rows_of(model: Path, records: Path, target: str) -> Iterator[Row]:
     """Yield a row for each record of a plan that still schedules its kernel."""
-    by_kernel: defaultdict[str, list[dict[str, object]]] = defaultdict(list)
-    for line in records.read_text().splitlines():
-        record = json.loads(line)
-        if record.get("plan") and record.get("microseconds"):
-            by_kernel[record["kernel"]].append(record)
+    by_kernel: defaultdict[str, list[Record]] = defaultdict(list)
+    for record in TuningDatabase.read(records).records:
+        if record.kind == "plan":
+            by_kernel[record.site].append(record)
     for task in TunedModel(model, target=target).tasks():
         programs = Programs(task)
         for record in by_kernel[task.kernel]:
-            plan = read_plan(plan_context(), str(record["plan"]), str(records))
+            plan = read_plan(plan_context(), record.choice, record.place)
+            if record.microseconds is None:
+                continue
             try:
                 time = estimate_plan(programs.kernel, plan, task.target).microseconds
             except CloptError:  # the plan is of an older version of its rule
                 continue
-            default = bool(record.get("default"))
-            yield Row(task.kernel, plan.rule, float(str(record["microseconds"])), time, default)
+            yield Row(task.kernel, plan.rule, record.microseconds, time, record.default)
 
 
 def summary(rows: Sequence[Row]) -> dict[str, float]:

@@ -21,7 +21,7 @@ from provenance import measured
 
 from clopt.backends.pyopencl_runtime.devices import find_device
 from clopt.compiled_model import CompiledModel
-from clopt.passes.tir.tuning_database import TuningDatabase
+from clopt.decisions.database import TuningDatabase
 from clopt.tools.tune.search import main as tune
 from clopt.tuning.confirm import confirm
 from clopt.tuning.networks import TunedModel

@@ -7,11 +7,13 @@ import os
 import tempfile
 import time
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 from typing import TypeVar
 
-from clopt.passes.tir.tuning_database import DeviceDriver, TuningDatabase
-from clopt.passes.tir.tuning_record import Record, facts_that_count
+from clopt.decisions.database import DeviceDriver, TuningDatabase
+from clopt.decisions.record import Record, facts_that_count
+from clopt.passes.tir.ranked_plans import ranked_plans
 from clopt.targets import load_target
 from clopt.tuning import records
 
@@ -28,10 +30,11 @@ PLAN = (
 def made(number: int) -> Record:
     """Return a record of a plan for one of some kernels."""
     return Record(
-        kernel=f"{number % KERNELS:016x}",
+        kind="plan",
+        site=f"{number % KERNELS:016x}",
+        choice=PLAN.format(number // KERNELS),
         target=TARGET.name,
         facts=facts_that_count(TARGET),
-        plan=PLAN.format(number // KERNELS),
         device=DEVICE.name,
         driver=DEVICE.driver,
         microseconds=1 + number / 7,
@@ -65,9 +68,9 @@ def main() -> None:
             os.utime(path)  # a file that has not changed is kept
             database = timed(f"read, {path.stat().st_size:,} bytes", lambda: read(path))
         default = PLAN.format(0)
-        choose = database.choice
-        timed("first choice", lambda: choose(several[0].kernel, TARGET, DEVICE, default))
-        timed("next choice", lambda: choose(several[1].kernel, TARGET, DEVICE, default))
+        for what, record in (("first choice", several[0]), ("next choice", several[1])):
+            choose = partial(ranked_plans, database, record.site, TARGET, DEVICE, default)
+            timed(what, choose)
         timed("append one more", lambda: records.append(path, [made(count)]))
         timed("merge with itself", lambda: records.merge(several, database.records))
 

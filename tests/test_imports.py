@@ -14,7 +14,7 @@ from support import processes
 ROOT = Path(__file__).parents[1]
 # From the bottom to the top.
 ROOMS = (
-    *("messages", "machine", "files", "dialects", "passes", "backends"),
+    *("messages", "machine", "files", "dialects", "decisions", "passes", "backends"),
     *("frontends", "reports", "tuning", "tools"),
 )
 
@@ -28,6 +28,7 @@ FORBIDDEN_ROOMS["reports"] |= {"backends", "frontends"}
 REGISTRIES = {"accelerators", "plugins", "targets", "universe"}
 FORBIDDEN_ROOMS["dialects"] |= REGISTRIES
 FORBIDDEN_ROOMS["machine"] |= REGISTRIES
+FORBIDDEN_ROOMS["decisions"] |= REGISTRIES
 
 # The exception: a dialect's hook for canonicalisation finds its patterns there, when it is called.
 EXEMPT = {"dialects": ("clopt", "passes", "nn", "canonicalization")}
@@ -35,6 +36,7 @@ EXEMPT = {"dialects": ("clopt", "passes", "nn", "canonicalization")}
 # The only rooms that may import these.
 OWNERS = {
     "pyopencl": "backends/pyopencl_runtime",
+    "msgspec": "decisions",
     "onnx": ("frontends/onnx", "tools/reduce/onnx_model.py"),  # the latter writes models, too
     "onnxruntime": "tools",
     "rich": "tools",
@@ -108,7 +110,7 @@ def test_dialects_load_no_passes():
 
 
 def test_importing_clopt_is_cheap():
-    assert not {"pyopencl", "onnx", "xdsl", "numpy"} & loaded_after("import clopt")
+    assert not {"pyopencl", "onnx", "xdsl", "numpy", "msgspec"} & loaded_after("import clopt")
 
 
 @pytest.mark.by_default(cases=1)

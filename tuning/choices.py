@@ -8,12 +8,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
-from typing import ClassVar, Literal, Protocol, TypeAlias
+from typing import ClassVar, Protocol
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import PassPipeline
 
 from ..context import CloptContext
+from ..decisions.record import Kind
 from ..dialects import cl, tir
 from ..passes.nn.layout.alone import is_border
 from ..passes.pipelines import LOWER, REGIONS
@@ -23,10 +24,7 @@ from .deadline import Deadline
 from .programs import Programs
 from .session import Budget
 from .tasks import tasks_of
-from .trial import Machines, Result, Task, Trial
-
-Kind: TypeAlias = Literal["layouts", "form"]
-"""What is chosen, named like the field of its records."""
+from .trial import Machines, Measurement, Result, Task, Trial
 
 _RUNS = 60
 """Maximum timed launches of a trial."""
@@ -39,7 +37,7 @@ class TunedChoice(Protocol):
 
     @property
     def key(self) -> tuple[str, str]:
-        """The computation and the choice: `kernel` and `tried` of its records."""
+        """The `site` and `choice` of its records."""
         ...
 
     @property
@@ -67,23 +65,22 @@ class Measured:
     launches: Sequence[int]
     """How often each of them runs."""
 
-    @property
-    def fault(self) -> Result | None:
-        """The first launch without a time."""
-        return next((result for result in self.results if result.microseconds is None), None)
+    def whole(self, target: cl.Target) -> Measurement:
+        """Return the total time of the launches, or the fault of the first one without a time.
 
-    def microseconds(self, target: cl.Target) -> float:
-        """Return the total time of the launches, none with a fault.
-
-        It includes the overhead of each launch after the first.
+        The time includes the overhead of each launch after the first.
         """
-        further = sum(self.launches) - 1
-        return self._sum(lambda result: 1.0) + further * target.machine.launch_microseconds
-
-    @property
-    def noise(self) -> float:
-        """Half the width of the confidence interval, as a fraction of the time."""
-        return self._sum(lambda result: result.noise or 0.0) / self._sum(lambda result: 1.0)
+        seconds = sum(result.seconds for result in self.results)
+        runs = min(result.runs for result in self.results)
+        for each in self.results:
+            if each.microseconds is None:
+                return Measurement(
+                    each.device, each.driver, seconds, None, None, runs, each.fault, each.reason
+                )
+        time, any_ = self._sum(lambda result: 1.0), self.results[0]
+        overhead = (sum(self.launches) - 1) * target.machine.launch_microseconds
+        noise = self._sum(lambda result: result.noise or 0.0) / time
+        return Measurement(any_.device, any_.driver, seconds, time + overhead, noise, runs)
 
     def _sum(self, share: Callable[[Result], float]) -> float:
         pairs = zip(self.launches, self.results, strict=True)
@@ -97,8 +94,8 @@ class ChoiceJournal(Protocol):
         """Return earlier results for a kernel's plans on this device with this driver."""
         ...
 
-    def known_choices(self, kernel: str, target: cl.Target) -> set[str]:
-        """Return the choices that were already tried for a kernel on this device."""
+    def known_choices(self, kind: Kind, site: str, target: cl.Target) -> set[str]:
+        """Return the choices that were already tried at a site on this device."""
         ...
 
     def note_choice(self, measured: Measured, target: cl.Target) -> None: ...
@@ -137,10 +134,10 @@ class ChoiceSession:
         """Try all choices for a kernel at once, or as many as time allows."""
         tasks: list[tuple[TunedChoice, list[Task]]] = []
         for each in choices:
-            kernel, tried = each.key
+            site, choice = each.key
             if self._deadline.is_over:
                 break
-            if tried not in self.journal.known_choices(kernel, self.target):
+            if choice not in self.journal.known_choices(each.kind, site, self.target):
                 tasks.append((each, each.tasks()))
         self._try(task for _, several in tasks for task in several)
         for each, several in tasks:

@@ -9,15 +9,14 @@ from tempfile import TemporaryDirectory
 from typing import TypeAlias
 
 from ..compiled_model import CompiledModel
+from ..decisions.database import TuningDatabase
+from ..decisions.record import Kind, Record
 from ..dialects import cl
 from ..passes.nn import tuned_forms
 from ..passes.nn.layout import tuned_layouts
 from ..passes.nn.layout.tuned_layouts import TunedLayouts
 from ..passes.nn.tuned_forms import TunedForms
-from ..passes.tir.tuning_database import TuningDatabase
-from ..passes.tir.tuning_record import Record
 from . import records
-from .choices import Kind
 from .confirm import Confirmation, confirm
 from .deadline import NEVER, Deadline
 from .forms import TunedFormChoice
@@ -52,7 +51,7 @@ class _Comparison:
         deadline: Deadline,
     ) -> Confirmation | None:
         """Time the model with two databases, unless both times are known, and record them."""
-        known = {(record.kernel, record.tried) for record in _choices(journal)}
+        known = {(record.site, record.choice) for record in _choices(journal)}
         if known.issuperset([*self.usual, *self.tuned]):
             return None
         models = _compiled(model, before), _compiled(model, after)
@@ -82,7 +81,7 @@ def confirm_forms(
     faster forms, or if the two were compared before. Plans and layouts have their defaults.
     """
     networks = {tuned_forms.network_key(found) for found in forms.networks}
-    alone = [r for r in _choices(journal) if r.form and r.kernel not in networks]
+    alone = [r for r in _choices(journal) if r.kind == "form" and r.site not in networks]
     tuned = TunedForms(TuningDatabase(tuple(alone)), journal.place, forms.target)
     comparison = _Comparison("form", forms.target)
     for found in forms.networks:
@@ -100,8 +99,8 @@ def confirm_layouts(
     """Time the model in its usual and in its tuned layouts, with the database's best forms."""
     whole = {tuned_layouts.network_key(problem) for problem in networks.problems}
     found = _choices(journal)
-    forms = [record for record in found if record.form]
-    alone = [record for record in found if record.layouts and record.kernel not in whole]
+    forms = [record for record in found if record.kind == "form"]
+    alone = [r for r in found if r.kind == "layouts" and r.site not in whole]
     tuned = TunedLayouts(TuningDatabase(tuple(alone)), journal.place, networks.target)
     comparison = _Comparison("layouts", networks.target)
     for problem in networks.problems:
@@ -123,7 +122,7 @@ def _choices(journal: DatabaseJournal) -> Sequence[Record]:
     """Return all records of a database except records of plans."""
     if not journal.path.exists():
         return []
-    return [record for record in TuningDatabase.read(journal.path).records if not record.plan]
+    return [record for record in TuningDatabase.read(journal.path).records if record.kind != "plan"]
 
 
 def _compiled(model: TunedModel, found: Iterable[Record]) -> CompiledModel:

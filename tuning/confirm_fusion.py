@@ -8,9 +8,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..compiled_model import CompiledModel
+from ..decisions.database import TuningDatabase
+from ..decisions.record import APART, JOINED, Record
 from ..passes.tir.tuned_joins import Pair, TunedJoins
-from ..passes.tir.tuning_database import TuningDatabase
-from ..passes.tir.tuning_record import APART, JOINED, Record
 from . import records
 from .confirm import Runs, take_turns
 from .deadline import NEVER, Deadline
@@ -85,7 +85,7 @@ def _compiled(
     """Compile with a database's plans; `pairs` follow the cost model, or oppose it."""
     keys = {pair.key for pair in pairs}
     known = TuningDatabase.read(journal.path).records
-    kept = [record for record in known if not (record.fusion and record.kernel in keys)]
+    kept = [record for record in known if not (record.kind == "fusion" and record.site in keys)]
     with TemporaryDirectory() as folder:
         path = Path(folder, "fusion.jsonl")
         records.append(path, [*kept, *_decided(pairs, journal, is_usual=is_usual)])

@@ -13,6 +13,7 @@ from typing import ClassVar
 
 from xdsl.dialects import func
 
+from ..decisions.record import Kind
 from ..dialects import cl, nn
 from ..passes.locations import node_name
 from ..passes.nn.fuse import form_groups
@@ -23,7 +24,7 @@ from ..passes.nn.layout.kernels import works_of_group
 from ..passes.nn.tuned_forms import ConvolutionSite
 from ..passes.nn.winograd_costs import ElementCounts
 from ..weights import Weights
-from .choices import Kind, as_cold, tasks_alone
+from .choices import as_cold, tasks_alone
 from .layouts import traffic
 from .trial import Task
 

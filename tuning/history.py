@@ -7,9 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..decisions.database import latest
+from ..decisions.record import Conditions, Kind, Record
 from ..machine.facts import Fact
-from ..passes.tir.tuning_database import is_current, latest
-from ..passes.tir.tuning_record import Record
+from ..passes.tir.ranked_plans import is_current
 from .records import WHOLE_NETWORK, merge
 from .summaries import Summary
 
@@ -34,7 +35,7 @@ class KernelHistory:
     @cached_property
     def summary(self) -> Summary:
         """The summary at the end."""
-        return Summary(list(latest(step.record for step in self.steps).values()))
+        return Summary(latest(step.record for step in self.steps))
 
     @property
     def last(self) -> Record:
@@ -115,7 +116,7 @@ class History:
     @property
     def facts(self) -> Mapping[str, Fact]:
         """The target facts that key the measurements."""
-        return dict(self.any.facts)
+        return self.any.facts
 
     @property
     def faults(self) -> Counter[str]:
@@ -170,30 +171,30 @@ def histories(records: Iterable[Record]) -> list[History]:
     The trials are in the order of the records. Plans of changed rules are ignored, and fusions are
     not trials.
     """
-    trials = (record for record in records if is_current(record) and not record.fusion)
-    groups: dict[object, list[Record]] = {}
+    trials = (record for record in records if is_current(record) and record.kind != "fusion")
+    groups: dict[Conditions, list[Record]] = {}
     for record in merge(trials):
-        key = (record.target, record.facts, record.device, record.driver)
-        groups.setdefault(key, []).append(record)
+        groups.setdefault(record.conditions, []).append(record)
     return sorted(map(_history, groups.values()), key=lambda history: -len(history.steps))
 
 
 def _history(records: Sequence[Record]) -> History:
     places = {record.line: place for place, record in enumerate(records, 1)}
-    kernels: dict[tuple[str, bool], list[Record]] = {}
+    sites: dict[tuple[Kind, str], list[Record]] = {}
     for record in records:
-        kernels.setdefault((record.kernel, bool(record.plan)), []).append(record)
+        sites.setdefault((record.kind, record.site), []).append(record)
     found = [
         KernelHistory(
             [HistoryStep(places[record.line], record, best) for record, best in _steps(each)]
         )
-        for each in kernels.values()
+        for each in sites.values()
     ]
     found.sort(key=lambda kernel: -kernel.cost)
     return History(
-        [kernel for kernel in found if kernel.last.plan],
-        [kernel for kernel in found if kernel.last.layouts],
-        [kernel for kernel in found if kernel.last.form],
+        *(
+            [each for each in found if each.last.kind == kind]
+            for kind in ("plan", "layouts", "form")
+        )
     )
 
 
@@ -203,9 +204,9 @@ def _steps(records: Sequence[Record]) -> list[tuple[Record, Record | None]]:
     best: Record | None = None
     found: list[tuple[Record, Record | None]] = []
     for record in records:
-        before = known.get(record.tried)
-        known.pop(record.tried, None)
-        known[record.tried] = record
+        before = known.get(record.choice)
+        known.pop(record.choice, None)
+        known[record.choice] = record
         is_slow = best is not None and record.least >= (best.microseconds or 0.0)
         if before is not None or record.default or not is_slow:
             best = Summary(list(known.values())).best

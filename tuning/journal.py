@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..decisions.database import DeviceDriver, TuningDatabase
+from ..decisions.record import Kind, Record
 from ..dialects import cl
 from ..passes.pipelines import Tuning
-from ..passes.tir import tuning_database
 from ..passes.tir.plan_file import plan_context, read_plan
-from ..passes.tir.tuning_database import TuningDatabase
-from ..passes.tir.tuning_record import Record
+from ..passes.tir.ranked_plans import is_current
 from . import records
 from .choices import Measured
 from .instrument import InstrumentDevice
@@ -32,37 +32,35 @@ class DatabaseJournal:
         return Tuning(names, (), self.device.name, self.device.driver)
 
     @property
-    def place(self) -> tuning_database.DeviceDriver:
+    def place(self) -> DeviceDriver:
         """The device as databases name it."""
-        return tuning_database.DeviceDriver(self.device.name, self.device.driver)
+        return DeviceDriver(self.device.name, self.device.driver)
 
     def known(self, task: Task) -> Sequence[Result]:
         """Return the results of the kernel's plans on this device with this driver."""
-        known = self._known(task.kernel, task.target)
-        return [_result(record) for record in known if tuning_database.is_current(record)]
+        known = self._known("plan", task.kernel, task.target)
+        return [_result(record) for record in known if is_current(record)]
 
     def note(self, task: Task, result: Result, is_default: bool) -> None:
         """Append a result. Raises CloptError if the file cannot be written."""
         records.append(self.path, [records.record_of(task, result, is_default=is_default)])
 
-    def known_choices(self, kernel: str, target: cl.Target) -> set[str]:
-        """Return the layouts or forms in which this device and driver have tried a kernel."""
-        return {record.tried for record in self._known(kernel, target)}
+    def known_choices(self, kind: Kind, site: str, target: cl.Target) -> set[str]:
+        """Return the choices that this device and driver have tried at a site."""
+        return {record.choice for record in self._known(kind, site, target)}
 
     def note_choice(self, measured: Measured, target: cl.Target) -> None:
         """Append a measurement. Raises CloptError if the file cannot be written."""
         records.append(self.path, [records.record_of_choice(measured, target)])
 
-    def _known(self, kernel: str, target: cl.Target) -> list[Record]:
+    def _known(self, kind: Kind, site: str, target: cl.Target) -> Sequence[Record]:
         if not self.path.exists():
             return []
-        return list(TuningDatabase.read(self.path).known(kernel, target, self.place).values())
+        return TuningDatabase.read(self.path).known(kind, site, target, self.place)
 
 
 def _result(record: Record) -> Result:
     return Result(
-        record.kernel,
-        read_plan(plan_context(), record.plan, record.place),
         record.device,
         record.driver,
         record.seconds,
@@ -71,4 +69,6 @@ def _result(record: Record) -> Result:
         record.runs,
         Fault(record.fault) if record.fault else None,
         record.reason,
+        kernel=record.site,
+        plan=read_plan(plan_context(), record.choice, record.place),
     )

@@ -10,6 +10,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import ClassVar
 
+from ..decisions.record import Kind
 from ..dialects import cl, nn
 from ..passes.locations import node_name
 from ..passes.nn.layout.alone import network_of
@@ -19,7 +20,7 @@ from ..passes.nn.layout.measured import Variant
 from ..passes.nn.layout.problem import LayoutProblem
 from ..passes.nn.layout.tuned_layouts import chosen_variants, kernels_in_layouts
 from ..weights import Weights
-from .choices import Kind, as_cold, tasks_alone
+from .choices import as_cold, tasks_alone
 from .trial import Task
 
 _NEAR = 2.0

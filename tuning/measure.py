@@ -99,7 +99,7 @@ class MeasuringInstrument(ABC):
         """Build a plan, compare it with the plainest plan on the same operands, and time it."""
         start, device = time.monotonic(), self.device()
         kept, self._kept = self._kept, None  # dropped if the trial fails
-        result = Result(trial.task.kernel, trial.plan, device.name, device.driver, 0.0)
+        result = Result(device.name, device.driver, kernel=trial.task.kernel, plan=trial.plan)
         try:
             launch, rival = self._checked(trial), self._rival(trial, kept)
             with turns.alone(self.resource(trial.task)):

@@ -14,6 +14,7 @@ from ..backends.pyopencl_runtime import find_device, live_target
 from ..compilation import read_module
 from ..compiled_model import CompiledModel
 from ..context import CloptContext
+from ..decisions.database import DeviceDriver, TuningDatabase
 from ..dialects import cl, nn
 from ..passes.nn.choose import NNChoosePass, has_accelerators, layout_problem
 from ..passes.nn.forms import open_convolutions, rewrite
@@ -22,7 +23,6 @@ from ..passes.nn.tuned_forms import TunedForms
 from ..passes.pipelines import Tuning, run_pipeline
 from ..passes.tir.join_strips import TIRJoinStripsPass
 from ..passes.tir.tuned_joins import Pair
-from ..passes.tir.tuning_database import DeviceDriver, TuningDatabase
 from ..targets import TargetChoice
 from .forms import TunedFormChoice
 from .fusion import pairs_of, tasks_in_fusions

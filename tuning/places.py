@@ -69,8 +69,8 @@ def tuning_for(
     model: object, named: str | PathLike[str] | None, device: OpenCLDevice | None
 ) -> Tuning:
     """Return the databases for a model on a device: `databases_for`, and clopt's own."""
+    from ..decisions.database import SHIPPED
     from ..passes.pipelines import Tuning
-    from ..passes.tir.tuning_database import SHIPPED
 
     place: dict[str, Any] = {}
     if device is not None:

@@ -8,28 +8,33 @@ from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
+from typing import NamedTuple, Self
 
-from ..dialects import cl, tir
-from ..errors import CloptError
-from ..files.locks import lock_beside
-from ..files.reading import NO_LINKS, check_regular
-from ..files.writing import write_atomically
-from ..passes.tir.revision import compiler_revision
-from ..passes.tir.tuned_joins import Pair
-from ..passes.tir.tuning_database import TuningDatabase, is_current, latest
-from ..passes.tir.tuning_record import (
+from ..decisions.database import TuningDatabase, latest
+from ..decisions.record import (
     FORMAT,
     JOINED,
+    Conditions,
+    Kind,
     Record,
     facts_that_count,
     read_record,
 )
-from .choices import Kind, Measured
+from ..decisions.revision import compiler_revision
+from ..dialects import tir
+from ..errors import CloptError
+from ..files.locks import lock_beside
+from ..files.reading import NO_LINKS, check_regular
+from ..files.writing import write_atomically
+from ..machine.target import Target
+from ..passes.tir.ranked_plans import is_current
+from ..passes.tir.tuned_joins import Pair
+from .choices import Measured
 from .instrument import InstrumentDevice
 from .times import Times
-from .trial import Result, Task
+from .trial import Measurement, Result, Task
 
-_BEGIN = f'{{"format": {FORMAT}'.encode()
+_BEGIN = f'{{"format":{FORMAT}'.encode()
 """The start of each line that `append` writes."""
 
 
@@ -37,54 +42,66 @@ WHOLE_NETWORK = "the whole network"
 """The `nodes` of a record of a whole network."""
 
 
-def record_of(
-    task: Task, result: Result, *, is_default: bool = False, when: datetime | None = None
+def make_record(
+    key: tuple[Kind, str, str],
+    target: Target,
+    measured: Measurement,
+    nodes: str,
+    *,
+    is_default: bool,
+    launches: int = 1,
+    when: datetime | None = None,
 ) -> Record:
-    """Return the record of a trial that ended `when`, or now; `is_default` marks clopt's choice."""
+    """Return the record of a choice at a site; the measurement ended `when`, or now."""
+    kind, site, choice = key
     time = datetime.now(UTC) if when is None else when.astimezone(UTC)
     return Record(
-        kernel=result.kernel,
-        target=task.target.name,
-        facts=facts_that_count(task.target),
-        plan=str(tir.PlanAttr(result.plan)),
-        device=result.device,
-        driver=result.driver,
-        microseconds=None if result.fault else result.microseconds,
-        noise=0.0 if result.fault else result.noise or 0.0,
-        runs=result.runs,
-        seconds=round(result.seconds, 3),
-        fault="" if result.fault is None else result.fault.value,
-        reason=result.reason,
-        nodes=task.nodes,
-        launches=task.launches,
+        kind=kind,
+        site=site,
+        choice=choice,
+        target=target.name,
+        facts=facts_that_count(target),
+        device=measured.device,
+        driver=measured.driver,
+        microseconds=None if measured.fault else measured.microseconds,
+        noise=0.0 if measured.fault else measured.noise or 0.0,
+        runs=measured.runs,
+        seconds=round(measured.seconds, 3),
+        fault="" if measured.fault is None else measured.fault.value,
+        reason=measured.reason,
+        nodes=nodes,
+        launches=launches,
         default=is_default,
-        when=_moment(time),
+        when=f"{time:%Y-%m-%dT%H:%M:%SZ}",
         revision=compiler_revision(),
     )
 
 
-def record_of_choice(measured: Measured, target: cl.Target) -> Record:
+def record_of(
+    task: Task, result: Result, *, is_default: bool = False, when: datetime | None = None
+) -> Record:
+    """Return the record of a trial that ended `when`, or now; `is_default` marks clopt's choice."""
+    key = "plan", result.kernel, str(tir.PlanAttr(result.plan))
+    return make_record(
+        key,
+        task.target,
+        result,
+        task.nodes,
+        is_default=is_default,
+        launches=task.launches,
+        when=when,
+    )
+
+
+def record_of_choice(measured: Measured, target: Target) -> Record:
     """Return the record of a kernel with certain layouts or a form, dated now."""
-    fault, any_, choice = measured.fault, measured.results[0], measured.choice
-    kernel, tried = choice.key
-    return Record(
-        kernel=kernel,
-        target=target.name,
-        facts=facts_that_count(target),
-        layouts=tried if choice.kind == "layouts" else "",
-        form=tried if choice.kind == "form" else "",
-        device=any_.device,
-        driver=any_.driver,
-        microseconds=None if fault else measured.microseconds(target),
-        noise=0.0 if fault else measured.noise,
-        runs=min(result.runs for result in measured.results),
-        seconds=round(sum(result.seconds for result in measured.results), 3),
-        fault="" if fault is None or fault.fault is None else fault.fault.value,
-        reason="" if fault is None else fault.reason,
-        nodes=choice.nodes,
-        default=choice.is_default,
-        when=_moment(datetime.now(UTC)),
-        revision=compiler_revision(),
+    choice = measured.choice
+    return make_record(
+        (choice.kind, *choice.key),
+        target,
+        measured.whole(target),
+        choice.nodes,
+        is_default=choice.is_default,
     )
 
 
@@ -92,49 +109,30 @@ def record_of_network(
     kind: Kind,
     key: tuple[str, str],
     times: Times,
-    target: cl.Target,
+    target: Target,
     device: InstrumentDevice,
     *,
     is_default: bool,
 ) -> Record:
     """Return the record of a whole network with certain layouts or forms, dated now."""
-    network, tried = key
-    return Record(
-        kernel=network,
-        target=target.name,
-        facts=facts_that_count(target),
-        layouts=tried if kind == "layouts" else "",
-        form=tried if kind == "form" else "",
-        device=device.name,
-        driver=device.driver,
-        microseconds=times.median,
-        noise=times.noise,
-        runs=times.runs,
-        nodes=WHOLE_NETWORK,
-        default=is_default,
-        when=_moment(datetime.now(UTC)),
-        revision=compiler_revision(),
-    )
+    measured = _measurement(times, device)
+    return make_record((kind, *key), target, measured, WHOLE_NETWORK, is_default=is_default)
 
 
 def record_of_fusion(pair: Pair, fusion: str, times: Times, device: InstrumentDevice) -> Record:
     """Return the record of a pair of kernels in its network, joined or apart, dated now."""
-    target = pair.model.target
-    return Record(
-        kernel=pair.key,
-        target=target.name,
-        facts=facts_that_count(target),
-        fusion=fusion,
-        device=device.name,
-        driver=device.driver,
-        microseconds=times.median,
-        noise=times.noise,
-        runs=times.runs,
-        nodes="" if pair.joined.comment is None else pair.joined.comment.data,
-        default=pair.pays == (fusion == JOINED),
-        when=_moment(datetime.now(UTC)),
-        revision=compiler_revision(),
+    return make_record(
+        ("fusion", pair.key, fusion),
+        pair.model.target,
+        _measurement(times, device),
+        "" if pair.joined.comment is None else pair.joined.comment.data,
+        is_default=pair.pays == (fusion == JOINED),
     )
+
+
+def _measurement(times: Times, device: InstrumentDevice) -> Measurement:
+    """Return the times of turns in a network."""
+    return Measurement(device.name, device.driver, 0.0, times.median, times.noise, times.runs)
 
 
 def append(path: Path, records: Iterable[Record]) -> None:
@@ -188,40 +186,43 @@ def prune(records: Iterable[Record], best: int | None = None) -> list[Record]:
     """
     every = merge(records)
     kept: set[str] = set()
-    for group in by_device(every):
-        newest = [record for record in latest(group).values() if is_current(record)]
-        if best is not None and newest and newest[0].plan:
+    for group in by_compiler(every):
+        newest = [record for record in latest(group) if is_current(record)]
+        if best is not None and newest and newest[0].kind == "plan":
             timed = [record for record in newest if record.microseconds is not None]
-            ranks = sorted(timed, key=lambda record: (record.microseconds, record.plan))
+            ranks = sorted(timed, key=lambda record: (record.microseconds, record.choice))
             newest = [r for rank, r in enumerate(ranks) if rank < best or r.default]
         kept.update(record.line for record in newest)
     return [record for record in every if record.line in kept]
 
 
-def by_device(records: Iterable[Record]) -> list[list[Record]]:
-    """Group records by kernel, device, driver, facts and compiler, in the order of last records."""
-    groups: dict[object, list[Record]] = {}
+class Subject(NamedTuple):
+    """A site on a device; times of its choices by one compiler are comparable."""
+
+    conditions: Conditions
+    kind: Kind
+    site: str
+
+    @classmethod
+    def of(cls, record: Record) -> Self:
+        """Return the subject of a record."""
+        return cls(record.conditions, record.kind, record.site)
+
+
+def by_compiler(records: Iterable[Record]) -> list[list[Record]]:
+    """Group records by subject and compiler, in the order of last records."""
+    groups: dict[tuple[Subject, str], list[Record]] = {}
     for record in records:
-        key = (*subject_of(record), record.revision)
+        key = Subject.of(record), record.revision
         groups[key] = groups.pop(key, [])
         groups[key].append(record)
     return list(groups.values())
 
 
-def subject_of(record: Record) -> tuple[str, ...]:
-    """Return the subject of a record: a kernel on a device, with a driver and facts."""
-    facts = str(record.facts)
-    return record.target, record.kernel, record.device, record.driver, facts
-
-
-def _moment(time: datetime) -> str:
-    return f"{time:%Y-%m-%dT%H:%M:%SZ}"
-
-
 def _checked(record: Record) -> str:
     """Return the line of a record; raise CloptError unless `read` accepts it."""
     line = record.line
-    read_record(line, f"kernel {record.kernel}")
+    read_record(line, f"{record.kind} {record.site}")
     return line
 
 

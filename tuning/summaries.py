@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ..decisions.database import latest
+from ..decisions.record import SPELLING, Record
 from ..errors import CloptError
 from ..passes.tir.plan_file import Entry, plan_context, plan_text, read_plan
-from ..passes.tir.tuning_database import is_current, latest
-from ..passes.tir.tuning_record import SPELLING, Record
-from .records import by_device, merge, subject_of
+from ..passes.tir.ranked_plans import is_current
+from .records import Subject, by_compiler, merge
 
 
 @dataclass(frozen=True)
@@ -41,12 +42,12 @@ class Summary:
         default = self.default
         if default is not None:
             timed = [record for record in timed if record.most < default.least]
-        best = min(timed, key=lambda record: (record.microseconds, record.tried), default=default)
+        best = min(timed, key=lambda record: (record.microseconds, record.choice), default=default)
         return None if best is None or best.microseconds is None else best
 
 
 def summaries(records: Iterable[Record]) -> list[Summary]:
-    """Return the summaries of a database by target, kernel, device, driver and facts.
+    """Return the summaries of a database by conditions, kind and site.
 
     Plans of changed rules are ignored. If several compilers timed a kernel, the last one counts.
     """
@@ -75,7 +76,7 @@ class Difference:
         if before is None or after is None:
             return False
         overlap = before.least <= after.most and after.least <= before.most
-        return before.tried == after.tried and overlap
+        return before.choice == after.choice and overlap
 
 
 def differences(before: Iterable[Record], after: Iterable[Record]) -> list[Difference]:
@@ -83,7 +84,7 @@ def differences(before: Iterable[Record], after: Iterable[Record]) -> list[Diffe
 
     If a device has several drivers, the one with the last record counts in each database.
     """
-    old, new = _best_by_kernel(before), _best_by_kernel(after)
+    old, new = _best_by_site(before), _best_by_site(after)
     found = (Difference(old.get(key), new.get(key)) for key in sorted({*old, *new}))
     return [difference for difference in found if not difference.is_one]
 
@@ -97,7 +98,7 @@ def export(records: Iterable[Record], device: str = "", driver: str = "") -> str
     chosen = [
         summary
         for summary in summaries(records)
-        if summary.any.plan
+        if summary.any.kind == "plan"
         and device.lower() in summary.any.device.lower()
         and driver in summary.any.driver
     ]
@@ -113,26 +114,26 @@ def export(records: Iterable[Record], device: str = "", driver: str = "") -> str
     return plan_text(entries)
 
 
-def _summaries(records: Iterable[Record]) -> dict[tuple[str, ...], Summary]:
+def _summaries(records: Iterable[Record]) -> dict[Subject, Summary]:
     """Return the summaries by their subjects, in the order of last records."""
-    found: dict[tuple[str, ...], Summary] = {}
-    for group in by_device(record for record in merge(records) if is_current(record)):
-        summary = Summary(list(latest(group).values()))
-        found.pop(subject_of(summary.any), None)
-        found[subject_of(summary.any)] = summary
+    found: dict[Subject, Summary] = {}
+    for group in by_compiler(filter(is_current, merge(records))):
+        found.pop(Subject.of(group[0]), None)
+        found[Subject.of(group[0])] = Summary(latest(group))
     return found
 
 
 def _entry(record: Record) -> Entry:
-    plan = read_plan(plan_context(), record.plan, record.place)
+    plan = read_plan(plan_context(), record.choice, record.place)
     # A person reads the file, so it omits the habits of the driver's compiler.
-    facts = {name: value for name, value in record.facts if name not in SPELLING}
-    return Entry(record.kernel, record.target, facts, plan, record.microseconds, record.nodes)
+    facts = {name: value for name, value in record.facts.items() if name not in SPELLING}
+    return Entry(record.site, record.target, facts, plan, record.microseconds, record.nodes)
 
 
-def _best_by_kernel(records: Iterable[Record]) -> dict[tuple[str, ...], Record]:
+def _best_by_site(records: Iterable[Record]) -> dict[Subject, Record]:
+    """Return the best records of the last driver of each device."""
     newest = {
-        (target, kernel, device, facts): summary
-        for (target, kernel, device, _, facts), summary in _summaries(records).items()
+        subject._replace(conditions=subject.conditions._replace(driver="")): summary
+        for subject, summary in _summaries(records).items()
     }
     return {key: best for key, each in newest.items() if (best := each.best) is not None}

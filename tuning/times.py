@@ -33,7 +33,7 @@ class Times:
         reach = 0.98 * sqrt(count)
         low = max(0, round(count / 2 - reach) - 1)
         high = min(count - 1, round(count / 2 + reach))
-        return (ordered[high] - ordered[low]) / 2 / max(self.median, 1e-3)
+        return float(ordered[high] - ordered[low]) / 2 / max(self.median, 1e-3)
 
     @property
     def least(self) -> float:

@@ -83,15 +83,13 @@ class Trial:
 
 
 @dataclass(frozen=True)
-class Result:
-    """The result of a trial on a device."""
+class Measurement:
+    """The time of a choice on a device, or a fault."""
 
-    kernel: str
-    plan: tir.Plan
     device: str
     """The device's name and platform."""
     driver: str
-    seconds: float
+    seconds: float = 0.0
     """Wall time of the whole trial: building, checking, timing."""
     microseconds: float | None = None
     """The median of one launch by the device's clock; None after a fault."""
@@ -101,6 +99,14 @@ class Result:
     fault: Fault | None = None
     reason: str = ""
     """A sentence about the fault."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Result(Measurement):
+    """The result of a trial on a device."""
+
+    kernel: str
+    plan: tir.Plan
 
 
 class Machines(Protocol):

@@ -91,13 +91,13 @@ def failed(
 ) -> Result:
     """Return the result of a trial without a time."""
     return Result(
-        kernel=trial.task.kernel,
-        plan=trial.plan,
-        device=device.name,
-        driver=device.driver,
-        seconds=seconds,
+        device.name,
+        device.driver,
+        seconds,
         fault=fault,
         reason=reason,
+        kernel=trial.task.kernel,
+        plan=trial.plan,
     )
 
 

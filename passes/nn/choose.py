@@ -15,12 +15,12 @@ from xdsl.passes import ModulePass
 
 from ...accelerators import accelerators
 from ...context import explanations_of, memory_budget_of, weights_of
+from ...decisions.database import DeviceDriver, TuningDatabase
 from ...dialects import cl, nn
 from ...dialects.remarks import add_remarks
 from ...errors import CloptError
 from ...messages.explanations import Explanation
 from ...targets import fact_of, with_facts
-from ..tir.tuning_database import DeviceDriver, TuningDatabase
 from .forms import rewrite
 from .fuse import form_groups
 from .layout.carry_out import GroupKernels, carry_out, kernels_of_both, kernels_of_layouts

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from hashlib import sha256
 from typing import Self
 
-from ...dialects import cl
-from ..tir.tuning_database import (
+from ...decisions.database import (
     DeviceDriver,
     RecordSource,
     TuningDatabase,
@@ -16,7 +15,8 @@ from ..tir.tuning_database import (
     latest,
     sources,
 )
-from ..tir.tuning_record import Record
+from ...decisions.record import Kind, Record
+from ...dialects import cl
 
 
 @dataclass(frozen=True)
@@ -25,26 +25,24 @@ class NetworkRecords:
 
     source: RecordSource
     newest: Mapping[tuple[str, str], Record]
-    """The records by computation and variant: their fields `kernel` and `tried`."""
+    """The records by site and choice."""
 
     @classmethod
     def nearest(
-        cls, database: TuningDatabase, keys: Iterable[str], target: cl.Target, device: DeviceDriver
+        cls,
+        database: TuningDatabase,
+        kind: Kind,
+        sites: Iterable[str],
+        target: cl.Target,
+        device: DeviceDriver,
     ) -> Self | None:
-        """Return the records of these keys, without plans, from the device nearest to `device`."""
-        found = [record for record in database.of_kernels(keys, target.name) if not record.plan]
+        """Return the records of these sites from the device nearest to `device`."""
+        found = database.of({kind: sites}, target.name)
         source = next(iter(sources(found, target, device)), None)
         if source is None:
             return None
-        kernels: dict[str, list[Record]] = {}
-        for record in source.records:
-            kernels.setdefault(record.kernel, []).append(record)
-        newest = {
-            (record.kernel, record.tried): record
-            for several in kernels.values()
-            for record in latest(several).values()
-        }
-        return cls(source, newest)
+        newest = latest(source.records)
+        return cls(source, {(record.site, record.choice): record for record in newest})
 
     def is_refuted(self, network: str, usual: str, other: str) -> bool:
         """Return whether the whole network gained no more than the noise of both measurements."""

@@ -9,8 +9,8 @@ from functools import cached_property
 from xdsl.dialects import func
 from xdsl.ir import Operation
 
+from ...decisions.database import DeviceDriver, TuningDatabase
 from ...dialects import cl, nn
-from ..tir.tuning_database import DeviceDriver, TuningDatabase
 from .network_records import NetworkRecords, digest
 from .winograd import ConvByTransforms
 
@@ -85,11 +85,11 @@ class TunedForms:
         Forms other than the model's must be faster by more than the noise of both. If the whole
         network was measured with both and was not faster, the model's forms are used.
         """
-        if self.target.name not in self.database.targets_of_forms:
+        if not self.database.has("form", self.target.name):
             return FormChoice()  # before computing the keys, which takes time
         network = network_key(found)
         keys = {network, *(each.digest for each in found)}
-        known = NetworkRecords.nearest(self.database, keys, self.target, self.device)
+        known = NetworkRecords.nearest(self.database, "form", keys, self.target, self.device)
         if known is None:
             return FormChoice()
         forms = {each: form for each in found if (form := _fastest(each, known)) != each.usual}

@@ -12,6 +12,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...context import explanations_of, memory_budget_of
+from ...decisions.database import DeviceDriver
 from ...dialects import cl, tir
 from ...dialects.remarks import add_remarks
 from ...errors import CloptError
@@ -26,7 +27,6 @@ from .rules.plans import default_plan, space_of
 from .rules.stages import is_naive
 from .schedule.errors import ScheduleError
 from .tuned_plans import TunedPlans
-from .tuning_database import DeviceDriver
 
 
 @dataclass(frozen=True)
@@ -37,7 +37,7 @@ class TIRChoosePlanPass(ModulePass):
     plan of that entry. An entry for an older version of its rule is skipped with a remark; an entry
     whose plan is invalid for its kernel is an error.
 
-    With `tuning`, tuning databases (`tuning_database.py`), other kernels get the plan that was
+    With `tuning`, tuning databases (`decisions/database.py`), other kernels get the plan that was
     measured to be faster than their default by more than the noise. Remarks list the plans that
     were measured on another device than `device` and `driver`, and the databases without any of the
     kernels. `places` are databases that the user did not name: if one cannot be read, the result is

@@ -20,6 +20,7 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...decisions.database import DeviceDriver
 from ...dialects import cl, tir
 from ...dialects.remarks import add_remarks
 from ..free_names import free_name
@@ -31,7 +32,6 @@ from .rules.space import Space
 from .rules.stages import is_naive
 from .schedule.analysis import blocks_in, memref_of
 from .tuned_joins import Pair, TunedJoins
-from .tuning_database import DeviceDriver
 
 
 @dataclass(frozen=True)

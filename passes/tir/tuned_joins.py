@@ -12,22 +12,22 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 
-from ...dialects import cl, tir
-from .plan_file import kernel_key, plan_context, read_plan
-from .rules.cpu.strips_model import StripsModel
-from .rules.naive_kernel import NaiveKernel
-from .rules.plans import space_of
-from .schedule.errors import ScheduleError
-from .tuning_database import (
+from ...decisions.database import (
     DeviceDriver,
     RecordSource,
     TuningDatabase,
     device_label,
-    is_current,
     latest,
     sources,
 )
-from .tuning_record import APART, JOINED, Record
+from ...decisions.record import APART, JOINED, Kind, Record
+from ...dialects import cl, tir
+from .plan_file import kernel_key, plan_context, read_plan
+from .ranked_plans import is_current
+from .rules.cpu.strips_model import StripsModel
+from .rules.naive_kernel import NaiveKernel
+from .rules.plans import space_of
+from .schedule.errors import ScheduleError
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,13 +65,14 @@ class Pair:
 
     def records(self, database: TuningDatabase) -> list[Record]:
         """Return the current records of the pair and of its kernels."""
-        target = self.model.target.name
-        found = database.of_kernels((self.key, *self._keys), target)
+        sites: dict[Kind, Sequence[str]] = {"fusion": [self.key], "plan": self._keys}
+        found = database.of(sites, self.model.target.name)
         return [record for record in found if is_current(record)]
 
     def is_joined(self, source: RecordSource) -> bool | None:
         """Return whether a device's records join the pair, or None if a time is missing."""
-        both = latest(record for record in source.records if record.kernel == self.key)
+        fusions = (record for record in source.records if record.kind == "fusion")
+        both = {record.choice: record for record in latest(fusions)}
         if JOINED in both and APART in both:
             usual, other = (JOINED, APART) if self.pays else (APART, JOINED)
             return self.pays != (both[other].most < both[usual].least)
@@ -97,10 +98,10 @@ class Pair:
 
     def _best(self, kernel: tir.FuncOp, key: str, records: Iterable[Record]) -> Record | None:
         """Return the record of the fastest plan that the kernel's rule still allows."""
-        known = latest(record for record in records if record.kernel == key).values()
+        known = latest(record for record in records if record.site == key)
         timed = [record for record in known if record.microseconds is not None]
-        for record in sorted(timed, key=lambda record: (record.microseconds, record.plan)):
-            plan = read_plan(plan_context(), record.plan, record.place)
+        for record in sorted(timed, key=lambda record: (record.microseconds, record.choice)):
+            plan = read_plan(plan_context(), record.choice, record.place)
             try:
                 space_of(NaiveKernel(kernel), plan, self.model.target)
             except ScheduleError:
@@ -128,7 +129,7 @@ class TunedJoins:
 
     def is_joined(self, pair: Pair) -> bool:
         """Return whether to join a pair, by the nearest device with times, else by the model."""
-        if self.target.name not in self._database.targets:
+        if not any(self._database.has(kind, self.target.name) for kind in ("plan", "fusion")):
             return pair.pays  # computing the keys is expensive
         known = self._without_refused(pair.records(self._database))
         for source in sources(known, self.target, self.device):
@@ -153,10 +154,9 @@ class TunedJoins:
 
     def _without_refused(self, records: Sequence[Record]) -> list[Record]:
         """Return the records without those of plans that failed on this device."""
-        here = [each for each in records if DeviceDriver(each.device, each.driver) == self.device]
-        newest = latest_of_kernels(here)
-        refused = {(each.kernel, each.tried) for each in newest if each.fault}
-        return [each for each in records if (each.kernel, each.tried) not in refused]
+        newest = latest(filter(self.device.measured, records))
+        refused = {record.key for record in newest if record.fault}
+        return [record for record in records if record.key not in refused]
 
     def _note(self, source: RecordSource) -> None:
         if source.device != self.device or not source.has_facts:
@@ -172,11 +172,3 @@ class TunedJoins:
                 "measure on this device."
             )
         return said
-
-
-def latest_of_kernels(records: Iterable[Record]) -> list[Record]:
-    """Return the newest record of each plan of each kernel."""
-    kernels: dict[str, list[Record]] = {}
-    for record in records:
-        kernels.setdefault(record.kernel, []).append(record)
-    return [record for found in kernels.values() for record in latest(found).values()]

@@ -6,13 +6,14 @@ from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
+from ...decisions.database import DeviceDriver, RecordSource, TuningDatabase, device_label
 from ...dialects import cl, tir
 from ...messages.printable import printable
 from .plan_file import kernel_key, plan_context, read_plan
+from .ranked_plans import ranked_plans
 from .rules.naive_kernel import NaiveKernel
 from .rules.plans import space_of
 from .schedule.errors import ScheduleError
-from .tuning_database import DeviceDriver, RecordGroup, TuningDatabase, device_label
 
 
 @dataclass
@@ -44,31 +45,31 @@ class TunedPlans:
     def plan(self, func: tir.FuncOp, without: Container[str], default: tir.Plan) -> tir.Plan | None:
         """Return the best plan by a rule not in `without`, or None for the default."""
         is_known, choice = False, None
-        if self.target.name in self.database.targets:  # computing the key is expensive
-            key = kernel_key(func)
-            is_known = bool(self.database.of_kernels([key], self.target.name))
-            choice = self.database.choice(key, self.target, self.device, str(tir.PlanAttr(default)))
+        if self.database.has("plan", self.target.name):  # computing the key is expensive
+            key, text = kernel_key(func), str(tir.PlanAttr(default))
+            is_known = bool(self.database.of({"plan": [key]}, self.target.name))
+            choice = ranked_plans(self.database, key, self.target, self.device, text)
         if func.part_of is None:
             self._known.add(is_known)
         for record in () if choice is None else choice.faster:
-            if record.rule[0] in without:
+            if record.rule in without:
                 continue
-            plan = read_plan(plan_context(), record.plan, record.place)
+            plan = read_plan(plan_context(), record.choice, record.place)
             try:
                 space_of(NaiveKernel(func), plan, self.target)
             except ScheduleError as error:
                 self._said.append(f"{record.place}: this record is ignored: {error}")
                 continue
             assert choice
-            self._note(choice.group)
+            self._note(choice.source)
             return plan
         return None
 
     def remarks(self) -> list[str]:
         """Return remarks on plans of other devices, and on ignored databases and records."""
         said = list(self._said)
-        others = self.database.targets_of_layouts | self.database.targets_of_forms
-        if self.named and self._known == {False} and self.target.name not in others:
+        has_others = any(self.database.has(kind, self.target.name) for kind in ("layouts", "form"))
+        if self.named and self._known == {False} and not has_others:
             said.append(
                 f"{', '.join(self.named)}: no record matches a kernel of this module for target "
                 f"{printable(self.target.name)}."
@@ -78,7 +79,7 @@ class TunedPlans:
             said.append(f"{kernels} measured {where}; run clopt-tune to measure on this device.")
         return said
 
-    def _note(self, group: RecordGroup) -> None:
-        if group.device == self.device and group.has_facts:
+    def _note(self, source: RecordSource) -> None:
+        if source.device == self.device and source.has_facts:
             return
-        self._from_others[device_label(group.device, group.has_facts)] += 1
+        self._from_others[device_label(source.device, source.has_facts)] += 1

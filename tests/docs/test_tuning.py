@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from pathlib import Path
 
-from clopt.passes.tir.tuning_record import read_record
+from clopt.decisions.record import read_record
 
 PAGE = Path(__file__).parents[2] / "docs" / "tuning.md"
 

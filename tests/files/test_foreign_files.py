@@ -14,11 +14,11 @@ import pytest
 import clopt
 from clopt import CloptError
 from clopt.backends.saved_model import load_model, save_model
+from clopt.decisions.database import TuningDatabase
 from clopt.dialects import cl
 from clopt.files.arrays import read_arrays
 from clopt.files.reading import check_regular, read_file
 from clopt.files.writing import write_atomically
-from clopt.passes.tir.tuning_database import TuningDatabase
 from clopt.weights import Weights
 from support.cl.programs import ADD, WEIGHT, parse
 from support.onnx import models

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from clopt.decisions.database import TuningDatabase
+from clopt.decisions.record import Record
 from clopt.passes.tir.rules import RULES
-from clopt.passes.tir.tuning_database import TuningDatabase
-from clopt.passes.tir.tuning_record import Record
 from clopt.tools.tune.__main__ import COMMANDS, main
 from clopt.tuning import records
 from support.tuning.records import numbered, record
@@ -53,7 +53,7 @@ def test_show(capsys: pytest.CaptureFixture[str], database: Path) -> None:
     assert "the default" in text
     assert "SIGSEGV" in text
     (kernel,) = json.loads(shown(capsys, "show", database, "--json"))
-    assert (kernel["kernel"], kernel["nodes"]) == ("0123456789abcdef", "conv")
+    assert (kernel["site"], kernel["nodes"]) == ("0123456789abcdef", "conv")
     assert (kernel["default_microseconds"], kernel["best_microseconds"]) == (9.0, 3.0)
     assert {plan["microseconds"] for plan in kernel["plans"]} == {9.0, 3.0, None}
     assert "It ended by SIGSEGV." in {plan["reason"] for plan in kernel["plans"]}
@@ -87,7 +87,7 @@ def test_merging_copies_that_went_on_keeps_what_each_found(
     """The one refutes the plan that both had; its clock is years behind."""
     copy, output = tmp_path / "copy.jsonl", tmp_path / "all.jsonl"
     copy.write_bytes(database.read_bytes())
-    records.append(database, [record(BEST.plan, 12.0, when="2020-01-01T00:00:00Z")])
+    records.append(database, [record(BEST.choice, 12.0, when="2020-01-01T00:00:00Z")])
     records.append(copy, [record(numbered(4, version=VERSION), 8.0)])
     for order in ((database, copy), (copy, database)):
         shown(capsys, "merge", *order, "-o", output)
@@ -119,11 +119,11 @@ def test_diff_as_json(capsys: pytest.CaptureFixture[str], database: Path, tmp_pa
         assert each["before"] is None
         assert each["after"]["microseconds"] > 0
     known = records.read([database]).records
-    assert {each["kernel"] for each in told["differences"]} == {each.kernel for each in known}
+    assert {each["site"] for each in told["differences"]} == {each.site for each in known}
 
 
 def test_prune(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path) -> None:
-    records.append(database, [record(BEST.plan, 4.0, when="2025-01-01T00:00:00Z")])
+    records.append(database, [record(BEST.choice, 4.0, when="2025-01-01T00:00:00Z")])
     assert shown(capsys, "prune", database) == f"{database}: 3 of 4 records\n"
     small = tmp_path / "small.jsonl"
     assert (
@@ -135,7 +135,7 @@ def test_prune(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Pat
 def test_export(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path) -> None:
     text = shown(capsys, "export", database)
     assert text.startswith("clopt-plans 1\n# conv\n0123456789abcdef pocl,compute_units=2,")
-    assert text.endswith(f" 3 {BEST.plan}\n")
+    assert text.endswith(f" 3 {BEST.choice}\n")
     output = tmp_path / "net.plans"
     assert not shown(capsys, "export", database, "-o", output)
     assert output.read_text() == text

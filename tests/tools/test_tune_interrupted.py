@@ -13,7 +13,7 @@ from threading import main_thread
 
 import pytest
 
-from clopt.passes.tir.tuning_database import TuningDatabase
+from clopt.decisions.database import TuningDatabase
 from clopt.tools.tune import machines, search
 from clopt.tools.tune.__main__ import main
 from clopt.tuning import deadline
@@ -67,7 +67,7 @@ def tried(folder: Path) -> list[str]:
 def recorded(folder: Path) -> list[str]:
     """The same of the database."""
     records = TuningDatabase.read(folder / "add.tuning.jsonl").records
-    return [f"{each.kernel} {each.plan}" for each in records]
+    return [f"{each.site} {each.choice}" for each in records]
 
 
 def goes_on(folder: Path) -> None:
@@ -203,6 +203,6 @@ def test_json_is_all_on_stdout(
     assert (told["version"], told["database"]) == (1, str(database))
     (kernel,) = told["kernels"]
     known = TuningDatabase.read(database).records
-    assert kernel["plans"] == sum(each.kernel == kernel["kernel"] for each in known) > 1
+    assert kernel["plans"] == sum(each.site == kernel["kernel"] for each in known) > 1
     assert 0 < kernel["best_microseconds"] <= kernel["default_microseconds"]
     assert "The database is " in printed.err

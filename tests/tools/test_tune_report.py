@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from clopt.decisions.record import Record
 from clopt.passes.tir.rules import RULES
-from clopt.passes.tir.tuning_record import Record
 from clopt.tools.tune.__main__ import main
 from clopt.tuning import records
 from support.tuning.records import numbered, of_form, of_layouts, record
@@ -64,7 +64,7 @@ def trials() -> list[Record]:
     fault = record(
         numbered(9, version=VERSION), nodes=EVIL, launches=3, reason="It ended by <SEGV>."
     )
-    other = record(numbered(0, version=VERSION), 8.0, kernel="b", nodes="relu", default=True)
+    other = record(numbered(0, version=VERSION), 8.0, site="b", nodes="relu", default=True)
     return [*timed, fault, other]
 
 

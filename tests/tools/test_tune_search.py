@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import clopt
-from clopt.passes.tir.tuning_database import TuningDatabase
+from clopt.decisions.database import TuningDatabase
 from clopt.tools.tune.__main__ import main
 
 LINALG = Path(__file__).parents[1] / "frontends/linalg/networks/classifier.mlir"

@@ -28,9 +28,9 @@ from clopt.backends.host_c.runner_files import (
     sized,
 )
 from clopt.backends.pyopencl_runtime import find_device
+from clopt.decisions.database import TuningDatabase
 from clopt.errors import CloptError
 from clopt.files.frames import receive_frame, send_frame
-from clopt.passes.tir.tuning_database import TuningDatabase
 from clopt.targets import load_target
 from clopt.tools.tune import machines as machines_here
 from clopt.tools.tune.__main__ import main

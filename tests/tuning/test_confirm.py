@@ -33,7 +33,7 @@ def outcome(task: Task, rule: str, claimed: float) -> Outcome:
     space = PlanSpace(kernel, task.target)
     spaces = {rule.name: (rule, space) for rule, space in every_space(kernel, task.target)}
     plan = plan_of(spaces[rule][0], next(spaces[rule][1].points())).data
-    default = Result(task.kernel, space.default.plan, "d", "1", 0.1, 100.0, 0.01, 9)
+    default = Result("d", "1", 0.1, 100.0, 0.01, 9, kernel=task.kernel, plan=space.default.plan)
     return Outcome(task, default, replace(default, plan=plan, microseconds=claimed))
 
 

@@ -10,6 +10,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from clopt.backends.offload import source_of
 from clopt.context import CloptContext
+from clopt.decisions.record import COUNTING
 from clopt.dialects import cl, tir
 from clopt.errors import CloptError
 from clopt.machine.compiler import DOT_CHOICES
@@ -18,7 +19,6 @@ from clopt.passes.pipelines import SCHEDULE
 from clopt.passes.tir.join_kernels import TIRJoinKernelsPass
 from clopt.passes.tir.join_strips import TIRJoinStripsPass
 from clopt.passes.tir.rules.plans import default_plan
-from clopt.passes.tir.tuning_record import COUNTING
 from clopt.targets import fact_types, load_target
 from clopt.tuning.programs import Programs
 from clopt.tuning.trial import Task

@@ -74,7 +74,7 @@ class Ways(Notes):
         super().__init__()
         self.measured: list[Measured] = []
 
-    def known_choices(self, kernel: str, target: object) -> set[str]:
+    def known_choices(self, kind: str, site: str, target: object) -> set[str]:
         return set()
 
     def note_choice(self, measured: Measured, target: object) -> None:

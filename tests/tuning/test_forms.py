@@ -12,11 +12,11 @@ import pytest
 import clopt
 from clopt.compiled_model import CompiledModel
 from clopt.context import CloptContext
+from clopt.decisions.database import TuningDatabase
+from clopt.decisions.record import Record
 from clopt.dialects import cl, nn, tir
 from clopt.passes.nn.forms import open_convolutions
 from clopt.passes.nn.tuned_forms import TunedForms
-from clopt.passes.tir.tuning_database import TuningDatabase
-from clopt.passes.tir.tuning_record import Record
 from clopt.targets import load_target
 from clopt.tuning import confirm_choices
 from clopt.tuning.choices import ChoiceSession, Measured
@@ -81,7 +81,7 @@ def test_the_most_products_come_first_until_the_budget_is_spent(tmp_path: Path):
     _, known = measured(tmp_path / "db", slow_transforms, Budget(trials=1))
     first, second = forms().kernels()
     assert [each.form for each in first] == ["direct", "winograd 2", "winograd 4"]
-    assert {(each.kernel, each.form) for each in known} == {each.key for each in first}
+    assert {(each.site, each.choice) for each in known} == {each.key for each in first}
     # Two equal ones count twice.
     equal, _, other = (each.digest for each in forms().networks[0])
     assert [first[0].key[0], second[0].key[0]] == [equal, other]
@@ -112,7 +112,9 @@ def planted(path: Path, transforms: float) -> DatabaseJournal:
     for each in (each for several in found.kernels() for each in several):
         (task,) = each.tasks()
         plan, time = default_trial(task).plan, 10.0 if each.form == "direct" else transforms
-        result = Result(task.kernel, plan, device.name, device.driver, 0.1, time, 0.01, 9)
+        result = Result(
+            device.name, device.driver, 0.1, time, 0.01, 9, kernel=task.kernel, plan=plan
+        )
         journal.note_choice(Measured(each, [result], [1]), found.target)
     return journal
 

@@ -11,11 +11,11 @@ import onnxruntime
 import pytest
 
 from clopt.compiled_model import CompiledModel
+from clopt.decisions.record import Record, facts_that_count
 from clopt.dialects import tir
 from clopt.passes.tir.plan_file import kernel_key
 from clopt.passes.tir.rules.plans import default_plan
 from clopt.passes.tir.tuned_joins import Pair, TunedJoins
-from clopt.passes.tir.tuning_record import Record, facts_that_count
 from clopt.tuning import confirm_fusion as comparison
 from clopt.tuning import fusion
 from clopt.tuning.confirm_choices import compiled_by_choices
@@ -77,7 +77,7 @@ def planted_record(
     return record(
         plan,
         time,
-        kernel=kernel_key(kernel),
+        site=kernel_key(kernel),
         facts=facts_that_count(target),
         device=DatabaseJournal(Path(), device).place,
     )

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
+from clopt.decisions.database import DeviceDriver
+from clopt.decisions.record import Record
 from clopt.passes.tir.rules import RULES
-from clopt.passes.tir.tuning_database import DeviceDriver
-from clopt.passes.tir.tuning_record import Record
 from clopt.tuning.history import histories
 from support.tuning.records import numbered, of_form, of_fusion, of_layouts, record
 
@@ -21,16 +21,16 @@ def trial(second: int, number: int, microseconds: float | None, **fields: Any) -
 
 
 FIRST = [
-    trial(1, 1, 10.0, kernel="a", default=True, launches=2),
-    trial(3, 2, 9.95, kernel="a", launches=2),
-    trial(5, 3, 6.0, kernel="a", launches=2),
-    trial(7, 4, None, kernel="a", launches=2),
-    trial(9, 3, 12.0, kernel="a", launches=2),
+    trial(1, 1, 10.0, site="a", default=True, launches=2),
+    trial(3, 2, 9.95, site="a", launches=2),
+    trial(5, 3, 6.0, site="a", launches=2),
+    trial(7, 4, None, site="a", launches=2),
+    trial(9, 3, 12.0, site="a", launches=2),
 ]
 SECOND = [
-    trial(2, 2, 70.0, kernel="b"),
-    trial(4, 1, 100.0, kernel="b", default=True),
-    trial(6, 3, 50.0, kernel="b"),
+    trial(2, 2, 70.0, site="b"),
+    trial(4, 1, 100.0, site="b", default=True),
+    trial(6, 3, 50.0, site="b"),
 ]
 BOTH = sorted([*FIRST, *SECOND], key=lambda record: record.when)
 
@@ -54,12 +54,12 @@ def test_an_inference_begins_with_the_defaults_and_counts_each_launch() -> None:
 
 
 def test_kernels_without_launches_and_fusions_cost_an_inference_nothing() -> None:
-    without = [trial(5, 1, 7.0, kernel="c", default=True, launches=0)]
+    without = [trial(5, 1, 7.0, site="c", default=True, launches=0)]
     (found,) = histories(
         [*FIRST, *without, of_fusion("d", "joined", 3.0, device=DeviceDriver("x", "1"))]
     )
     assert (found.untuned, found.tuned) == (20, 20)
-    assert {kernel.last.kernel for kernel in found.kernels} == {"a", "c"}
+    assert {kernel.last.site for kernel in found.kernels} == {"a", "c"}
 
 
 def test_a_kernel_without_a_default_counts_with_its_first_time() -> None:

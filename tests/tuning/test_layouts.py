@@ -13,12 +13,12 @@ import pytest
 
 import clopt
 from clopt.context import CloptContext
+from clopt.decisions.database import TuningDatabase
+from clopt.decisions.record import Record
 from clopt.dialects import nn, tir
 from clopt.passes.nn.choose import layout_problem
 from clopt.passes.nn.forms import rewrite
 from clopt.passes.nn.layout.tuned_layouts import LayoutChoice, TunedLayouts, chosen_variants
-from clopt.passes.tir.tuning_database import TuningDatabase
-from clopt.passes.tir.tuning_record import Record
 from clopt.targets import load_target
 from clopt.tuning import confirm_choices
 from clopt.tuning.choices import ChoiceSession, Measured
@@ -82,7 +82,7 @@ def measured(
     kernels = networks().kernels()
     ChoiceSession(kernels, TARGET, machines, journal, budget or Budget()).run()
     records = TuningDatabase.read(path).records if path.exists() else ()
-    return machines.tried, [record for record in records if record.layouts]
+    return machines.tried, [record for record in records if record.kind == "layouts"]
 
 
 def chosen(path: Path) -> LayoutChoice:
@@ -114,7 +114,9 @@ def test_what_is_known_is_not_tried_again(tmp_path: Path):
     assert same == records
     # What is known of plans is not tried, either.
     for number, trial in enumerate(first[:3], 1):
-        result = Result(trial.task.kernel, trial.plan, *names(DEVICE), 0.1, 7.0 * number, 0.01, 9)
+        result = Result(
+            *names(DEVICE), 0.1, 7.0 * number, 0.01, 9, kernel=trial.task.kernel, plan=trial.plan
+        )
         append(tmp_path / "plans", [record_of(trial.task, result, is_default=True)])
     again, _ = measured(tmp_path / "plans", slow_plain)
     assert [trial.task.kernel for trial in again] == [trial.task.kernel for trial in first[3:]]
@@ -124,8 +126,8 @@ def test_the_biggest_share_comes_first_until_the_budget_is_spent(tmp_path: Path)
     kernels = networks().kernels()
     assert [len({each.variant.work.digest for each in several}) for several in kernels] == [1, 1]
     _, records = measured(tmp_path / "db", slow_blocks, Budget(trials=1))
-    assert {each.kernel for each in records} == {kernels[0][0].variant.work.digest}
-    assert {each.layouts for each in records} == {each.variant.layouts for each in kernels[0]}
+    assert {each.site for each in records} == {kernels[0][0].variant.work.digest}
+    assert {each.choice for each in records} == {each.variant.layouts for each in kernels[0]}
     assert sum(each.default for each in records) >= 1
     assert not measured(tmp_path / "late", slow_blocks, Budget(seconds=0.0))[0]
 
@@ -139,7 +141,7 @@ def test_layouts_far_from_the_cheapest_are_not_tried():
 def test_a_kernel_of_two_launches_costs_both_and_one_more_launch():
     kernel = networks().kernels()[0][0]
     results = [
-        Result("k", PLAN, "D", "1", 1.0, time, share, runs)
+        Result("D", "1", 1.0, time, share, runs, kernel="k", plan=PLAN)
         for time, share, runs in ((10.0, 0.01, 9), (30.0, 0.05, 6))
     ]
     record = record_of_choice(Measured(kernel, results, [1, 2]), TARGET)
@@ -155,7 +157,7 @@ def test_a_kernel_of_two_launches_costs_both_and_one_more_launch():
 
 def test_layouts_that_do_not_run_are_not_chosen(tmp_path: Path):
     _, records = measured(tmp_path / "db", lambda t: Fault.CRASHED if has_blocks(t) else 10.0)
-    assert {each.fault for each in records if "by" in each.layouts} == {"crashed"}
+    assert {each.fault for each in records if "by" in each.choice} == {"crashed"}
     choice = chosen(tmp_path / "db")
     layouts = {key[1] for key in chosen_variants(choice.problem, choice.solution)}
     assert layouts == {"plain -> plain"}
@@ -168,7 +170,9 @@ def planted(path: Path, microseconds: Callable[[InLayouts], float]) -> DatabaseJ
     for kernel in (each for several in found.kernels() for each in several):
         task = kernel.tasks()[0]
         result = Result(
-            task.kernel, PLAN, *names(journal.device), 0.1, microseconds(kernel), 0.01, 9
+            *(*names(journal.device), 0.1, microseconds(kernel), 0.01, 9),
+            kernel=task.kernel,
+            plan=PLAN,
         )
         journal.note_choice(Measured(kernel, [result], [1]), found.target)
     return journal

@@ -10,12 +10,12 @@ from typing import Any
 import pytest
 
 import clopt
+from clopt.decisions import database
+from clopt.decisions.database import DeviceDriver, TuningDatabase
+from clopt.decisions.record import Record, facts_that_count
 from clopt.dialects import cl, tir
 from clopt.dialects.cl import target_of
 from clopt.errors import CloptWarning
-from clopt.passes.tir import tuning_database
-from clopt.passes.tir.tuning_database import DeviceDriver, TuningDatabase
-from clopt.passes.tir.tuning_record import Record, facts_that_count
 from clopt.tools import opt, run
 from clopt.tuning.places import database_beside, database_in_cache, device_name
 from support.tuning.records import HERE, record
@@ -54,8 +54,8 @@ def tuned(
     assert "width = 8" in default
     faster = default.replace("width = 8", "width = 2")
     return [
-        record(default, 9.0, device=device, kernel=kernel, **fields),
-        record(faster, 3.0, device=device, kernel=kernel, **fields),
+        record(default, 9.0, device=device, site=kernel, **fields),
+        record(faster, 3.0, device=device, site=kernel, **fields),
     ]
 
 
@@ -106,7 +106,7 @@ def test_one_in_the_cache_that_others_could_have_written_is_left_out(model: Path
 
 def test_the_one_that_clopt_brings(model: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "".join(f"{each.line}\n" for each in tuned(model))
-    monkeypatch.setattr(tuning_database, "_shipped", lambda _: TuningDatabase.of_text(text, "x"))
+    monkeypatch.setattr(database, "_shipped", lambda _: TuningDatabase.of_text(text, "x"))
     assert is_tuned(model)
     assert not is_tuned(model, tuning="off")
 
@@ -126,7 +126,7 @@ def test_records_of_the_device_come_without_a_remark(model: Path) -> None:
     target = target_of(clopt.compile(model, device=device).module)
     assert isinstance(target, cl.Target)
     facts = facts_that_count(target)
-    spelled = [f"{name}={target.facts[name]}" for name, _ in facts]
+    spelled = [f"{name}={target.facts[name]}" for name in facts]
     spelled = [word.replace("=False", "=false").replace("=True", "=true") for word in spelled]
     here = DeviceDriver(device_name(device), device.driver)
     own = {"target": target.name, "facts": facts}
@@ -137,7 +137,7 @@ def test_records_of_the_device_come_without_a_remark(model: Path) -> None:
     beside(name, records)
     compiled = clopt.compile(name, device=device)
     (kernel,) = (op for op in compiled.module.ops if isinstance(op, tir.FuncOp))
-    assert str(kernel.plan) == records[1].plan
+    assert str(kernel.plan) == records[1].choice
     assert not compiled.remarks
     beside(name, tuned(name, HERE, words, **own))
     (remark,) = clopt.compile(name, device=device).remarks

@@ -12,14 +12,16 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 
 from clopt import CloptError
+from clopt.decisions.database import DeviceDriver, TuningDatabase
+from clopt.decisions.record import Record
+from clopt.decisions.revision import compiler_revision
 from clopt.dialects import tir
 from clopt.passes.tir.plan_file import PlanFile
-from clopt.passes.tir.revision import compiler_revision
+from clopt.passes.tir.ranked_plans import ranked_plans
 from clopt.passes.tir.rules import RULES
-from clopt.passes.tir.tuning_database import DeviceDriver, TuningDatabase
-from clopt.passes.tir.tuning_record import Record
 from clopt.tuning import records
 from clopt.tuning.summaries import differences, export, summaries
 from clopt.tuning.trial import Fault, Result
@@ -36,7 +38,7 @@ RECORDS = st.lists(
         st.integers(1, 3).map(lambda n: numbered(n, version=VERSION)),
         st.none() | st.floats(0.1, 1e6),
         device=st.sampled_from([HERE, replace(HERE, driver="2.0")]),
-        kernel=st.sampled_from(["a", "b"]),
+        site=st.sampled_from(["a", "b"]),
         when=st.sampled_from([OLD, NEW]),
         default=st.booleans(),
         nodes=st.text(max_size=3),
@@ -102,8 +104,12 @@ def test_pruning_decides_nothing_anew(a: list[Record], b: list[Record]) -> None:
     for kernel in "ab":
         before, after = (TuningDatabase(tuple(found)) for found in (a + b, pruned))
         for device in (HERE, DeviceDriver()):
-            assert before.known(kernel, POCL, device) == after.known(kernel, POCL, device)
-            choices = [each.choice(kernel, POCL, device, plan(1)) for each in (before, after)]
+            assert before.known("plan", kernel, POCL, device) == after.known(
+                "plan", kernel, POCL, device
+            )
+            choices = [
+                ranked_plans(each, kernel, POCL, device, plan(1)) for each in (before, after)
+            ]
             faster = [None if each is None else each.faster for each in choices]
             assert faster[0] == faster[1]
 
@@ -115,7 +121,7 @@ def test_layouts_forms_and_fusions_stay_beside_plans(a: list[Record], b: list[Re
     assert records.prune(merged, best=1) == records.merge(
         records.prune(b), records.prune(a, best=1)
     )
-    newest = {(r.kernel, r.tried, r.driver): r for r in dict.fromkeys(b)}
+    newest = {(r.key, r.driver): r for r in dict.fromkeys(b)}
     assert {r.line for r in records.prune(b)} == {r.line for r in newest.values()}
 
 
@@ -151,7 +157,7 @@ path, process = Path(sys.argv[1]), sys.argv[2]
 print(flush=True)
 sys.stdin.readline()
 for number in range(1, 101):
-    records.append(path, [record(numbered(number), 1.0, kernel=process, reason="x" * 200)] * 2)
+    records.append(path, [record(numbered(number), 1.0, site=process, reason="x" * 200)] * 2)
 """
 
 
@@ -174,7 +180,7 @@ def test_processes_that_append_at_once_lose_nothing(tmp_path: Path) -> None:
     found = TuningDatabase.read(path)
     assert not found.remarks
     for number in range(2):
-        own = [each.plan for each in found.records if each.kernel == str(number)]
+        own = [each.choice for each in found.records if each.site == str(number)]
         assert own == [numbered(n) for n in range(1, 101) for _ in range(2)]
 
 
@@ -226,17 +232,17 @@ def test_faults_of_files_are_sentences(tmp_path: Path) -> None:
     for write in (records.append, records.replace):
         with pytest.raises(CloptError, match=r"cannot write this tuning database: Is a directory"):
             write(tmp_path, [one])
-        with pytest.raises(CloptError, match=r"a time must be above 0 microseconds, not -1\.0"):
-            write(tmp_path / "net.jsonl", [one, replace(one, microseconds=-1.0)])
+        with pytest.raises(CloptError, match=r"must be float > 0\.0, not -1\.0"):
+            write(tmp_path / "net.jsonl", [one, structs.replace(one, microseconds=-1.0)])
     assert not list(tmp_path.glob("*"))
 
 
 def test_a_record_says_what_the_result_said() -> None:
-    done = Result("k", tir.Plan("rows", 1, {"width": 8}), "D", "1", 2.5, 12.5, 0.02, 30)
+    done = Result("D", "1", 2.5, 12.5, 0.02, 30, kernel="k", plan=tir.Plan("rows", 1, {"width": 8}))
     made = records.record_of(task(), done, is_default=True)
-    assert (made.kernel, made.device, made.driver, made.target) == ("k", "D", "1", "generic")
+    assert (made.site, made.device, made.driver, made.target) == ("k", "D", "1", "generic")
     assert (made.microseconds, made.noise, made.runs, made.default) == (12.5, 0.02, 30, True)
-    assert made.plan == '#tir.plan<"rows", 1, {width = 8}>'
+    assert made.choice == '#tir.plan<"rows", 1, {width = 8}>'
     assert dict(made.facts)["compute_units"] == 2
     wrong = replace(done, fault=Fault.WRONG, reason="wrong by 1")
     failed = records.record_of(task(), wrong)
@@ -260,14 +266,14 @@ def test_differences_beyond_the_noise() -> None:
     assert (slower.before, slower.after) == (before[1], both(9.0, 4.0, driver="2.0")[1])
     (other,) = differences(before, both(3.0, 3.0))
     assert other.after == both(3.0, 3.0)[0]
-    (gone, new) = differences(before, both(9.0, 3.0, kernel="x"))
+    (gone, new) = differences(before, both(9.0, 3.0, site="x"))
     assert (gone.after, new.before) == (None, None)
 
 
 def test_the_best_plans_are_a_file_of_plans(tmp_path: Path) -> None:
     found = [
         *(record(plan(1), 9.0, default=True), record(plan(2), 3.0, nodes="conv")),
-        *(record(plan(1), 9.0, kernel="b", default=True), record(plan(2), 8.9, kernel="b")),
+        *(record(plan(1), 9.0, site="b", default=True), record(plan(2), 8.9, site="b")),
     ]
     file = tmp_path / "net.plans"
     file.write_text(export(found))
@@ -293,17 +299,17 @@ def test_times_of_another_compiler_are_a_starting_point() -> None:
     old = [record(default, 10.0, revision="old", default=True), record(fast, 5.0, revision="old")]
     now = compiler_revision()
     new = [record(default, 4.0, revision=now, default=True), record(slow, 9.0, revision=now)]
-    kernel = old[0].kernel
+    kernel = old[0].site
 
     def faster(found: list[Record]) -> list[str] | None:
-        choice = TuningDatabase(tuple(found)).choice(kernel, POCL, HERE, default)
-        return None if choice is None else [each.plan for each in choice.faster]
+        choice = ranked_plans(TuningDatabase(tuple(found)), kernel, POCL, HERE, default)
+        return None if choice is None else [each.choice for each in choice.faster]
 
     assert faster(old) == [fast]
     # The old time of a plan is not compared with the new one of the default.
     assert faster(old + new) == []
     assert faster(old + new[:1]) == [fast]
-    known = TuningDatabase((*old, record(slow, revision="old"))).known(kernel, POCL, HERE)
-    assert list(known) == [slow]  # a fault stays one
+    known = TuningDatabase((*old, record(slow, revision="old"))).known("plan", kernel, POCL, HERE)
+    assert [each.choice for each in known] == [slow]  # a fault stays one
     (summary,) = summaries([*old, *new])
-    assert {each.plan for each in summary.records} == {default, slow}
+    assert {each.choice for each in summary.records} == {default, slow}

@@ -162,7 +162,9 @@ def test_times_that_were_too_short_by_chance_are_measured_again():
 
 def test_a_gain_within_the_noise_is_none():
     task = one_task()
-    result = Result(task.kernel, space_of_task(task).default.plan, "", "", 0.1, 10.0, 0.02, 9)
+    result = Result(
+        "", "", 0.1, 10.0, 0.02, 9, kernel=task.kernel, plan=space_of_task(task).default.plan
+    )
     for microseconds, gains in ((9.9, False), (9.7, False), (9.5, True)):
         faster = replace(result, microseconds=microseconds)
         assert Outcome(task, result, faster).gains == gains
@@ -241,7 +243,7 @@ def test_a_session_goes_on_where_another_one_was_stopped():
 def test_a_session_that_was_stopped_at_once_tries_the_other_rules_first():
     task, notes = one_task(), Notes()
     first, *others = space_of_task(task).defaults()
-    notes.note(task, Result(task.kernel, first.plan, "", "", 0.1, 10.0, 0.01, 9), True)
+    notes.note(task, Result("", "", 0.1, 10.0, 0.01, 9, kernel=task.kernel, plan=first.plan), True)
     _, machines = tuned([task], lambda plan: 20.0, Budget(trials=1), notes)
     assert [trial.plan for trial in machines.tried[: len(others)]] == [p.plan for p in others]
 

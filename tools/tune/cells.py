@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...passes.tir.tuning_record import Record
+from ...decisions.record import Record
 
 
 def microseconds(record: Record | None) -> str:

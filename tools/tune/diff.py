@@ -41,7 +41,7 @@ def main(args: Sequence[str]) -> None:
     for difference in found:
         one = difference.any
         rows.add_row(
-            printable(one.kernel),
+            printable(one.site),
             *map(cut_text, (one.nodes, one.target, one.device)),
             microseconds(difference.before),
             microseconds(difference.after),
@@ -50,8 +50,8 @@ def main(args: Sequence[str]) -> None:
     terminal().print(rows)
 
 
-_OF_KERNEL = ("target", "device", "driver", "kernel", "nodes")
-_OF_PLAN = ("tried", "microseconds", "noise")
+_OF_KERNEL = ("target", "device", "driver", "kind", "site", "nodes")
+_OF_PLAN = ("choice", "microseconds", "noise")
 
 
 def _facts(difference: Difference) -> dict[str, object]:
@@ -73,5 +73,5 @@ def _change(difference: Difference) -> tuple[str, str]:
         return "", "new" if before is None else "gone"
     assert before.microseconds
     assert after.microseconds
-    plan = "same" if before.tried == after.tried else "another"
+    plan = "same" if before.choice == after.choice else "another"
     return f"{after.microseconds / before.microseconds:.2f}", plan

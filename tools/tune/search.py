@@ -18,8 +18,8 @@ from typing import Any
 
 from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
+from ...decisions.database import TuningDatabase
 from ...errors import CloptError
-from ...passes.tir.tuning_database import TuningDatabase
 from ...tuning import session
 from ...tuning.confirm import Confirmation, confirm
 from ...tuning.confirm_choices import compiled_by_choices

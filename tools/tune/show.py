@@ -41,7 +41,7 @@ def main(args: Sequence[str]) -> None:
     print_remarks(found.remarks)
     known = summaries(found.records)
     if options.kernel is not None:
-        known = [each for each in known if each.any.kernel.startswith(options.kernel)]
+        known = [each for each in known if each.any.site.startswith(options.kernel)]
     if options.json:
         return print_json([_facts(each) for each in sorted(known, key=_device)])
     console = terminal()
@@ -58,8 +58,8 @@ def _device(summary: Summary) -> tuple[str, str, str]:
     return record.target, record.device, record.driver
 
 
-_OF_KERNEL = ("target", "device", "driver", "kernel", "nodes")
-_OF_PLAN = ("tried", "default", "microseconds", "noise", "runs", "when", "fault", "reason")
+_OF_KERNEL = ("target", "device", "driver", "kind", "site", "nodes")
+_OF_PLAN = ("choice", "default", "microseconds", "noise", "runs", "when", "fault", "reason")
 
 
 def _facts(summary: Summary) -> dict[str, object]:
@@ -84,11 +84,11 @@ def _kernels(known: Sequence[Summary]) -> Table:
         if best and default and best.microseconds and default.microseconds:
             gain = f"{default.microseconds / best.microseconds:.2f}"
         rows.add_row(
-            printable(one.kernel),
+            printable(one.site),
             cut_text(one.nodes),
             *map(str, (len(each.records), each.faults)),
             *(microseconds(default), microseconds(best), gain),
-            cut_text("" if best is None else best.rule[0] if best.plan else best.tried),
+            cut_text("" if best is None else best.rule or best.choice),
         )
     return rows
 
@@ -96,13 +96,13 @@ def _kernels(known: Sequence[Summary]) -> Table:
 def _plans(known: Sequence[Summary]) -> Table:
     rows = table("us", "noise", "runs", "when", "plan, and why it has no time")
     for each in known:
-        ranked = sorted(each.records, key=lambda record: (record.least, record.tried))
+        ranked = sorted(each.records, key=lambda record: (record.least, record.choice))
         for record in ranked:
             default = ", the default" if record.default else ""
             rows.add_row(
                 microseconds(record),
                 f"{record.noise:.1%}" if record.microseconds else "",
                 *(str(record.runs), printable(record.when)),
-                printable(f"{record.tried}{default} {record.reason}".strip()),
+                printable(f"{record.choice}{default} {record.reason}".strip()),
             )
     return rows

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
+from ...decisions.record import Record
 from ...messages.printable import printable
-from ...passes.tir.tuning_record import Record
 from ...reports.drawing import Drawing, DrawnBox, Label, Shape, Stroke, round_step
 from ...tuning.history import History, HistoryStep, KernelHistory
 
@@ -60,7 +60,7 @@ def describe(number: int, record: Record) -> str:
         result = f"{record.fault}: {printable(record.reason, 300)}"
     else:
         result = f"{record.microseconds:.4g} µs, within {record.noise:.1%}, {record.runs} runs"
-    return f"{what}\n{result}\n{printable(record.tried, 300)}"
+    return f"{what}\n{result}\n{printable(record.choice, 300)}"
 
 
 @dataclass(frozen=True)
@@ -110,7 +110,7 @@ def _mark(axes: _Axes, number: int, step: HistoryStep, colours: Mapping[str, str
     record = step.record
     if record.microseconds is None:
         return _fault(axes, number, step)
-    colour = colours[record.rule[0]] if record.plan else "var(--c0)"
+    colour = colours[record.rule] if record.rule else "var(--c0)"
     x, y = axes.x(number) - _POINT / 2, axes.y(record.microseconds) - _POINT / 2
     title = describe(number, record)
     return DrawnBox(x, y, _POINT, _POINT, colour, title=title, radius=_POINT / 2)

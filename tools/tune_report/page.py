@@ -31,7 +31,7 @@ def page(histories: Sequence[History], title: str) -> str:
 
 
 def _section(index: int, history: History) -> Html:
-    rules = sorted({step.record.rule[0] for step in history.steps if step.record.plan})
+    rules = sorted({step.record.rule for step in history.steps if step.record.rule})
     colours = {rule: f"var(--c{i % SERIES})" for i, rule in enumerate(rules)}
     kernels = [(f"d{index}k{i}", kernel) for i, kernel in enumerate(history.kernels)]
     charts = [_figure(key, kernel, colours) for key, kernel in kernels if _is_drawn(kernel)]
@@ -110,10 +110,10 @@ def _counts(faults: Counter[str]) -> str:
 def _row(key: str, kernel: KernelHistory, total: float) -> list[Content | NumberCell]:
     last, best = kernel.last, kernel.summary.best
     ratio = kernel.untuned / kernel.tuned if kernel.untuned and kernel.tuned else None
-    name = _text(last.nodes or last.kernel)
+    name = _text(last.nodes or last.site)
     return [
         element("a", name, href=f"#{key}") if _is_drawn(kernel) else name,
-        element("code", _text(last.kernel)),
+        element("code", _text(last.site)),
         NumberCell.of(last.launches),
         NumberCell(kernel.cost, f"{kernel.cost / total:.1%}" if total else ""),
         NumberCell(kernel.untuned, _number(kernel.untuned)),
@@ -121,7 +121,7 @@ def _row(key: str, kernel: KernelHistory, total: float) -> list[Content | Number
         NumberCell(ratio, "" if ratio is None else f"{ratio:.2f}"),
         NumberCell.of(len(kernel.steps)),
         NumberCell.of(kernel.faults.total()),
-        None if best is None else element("code", _text(_plan(best.tried))),
+        None if best is None else element("code", _text(_plan(best.choice))),
     ]
 
 
@@ -145,8 +145,8 @@ def _unsearched(history: History) -> Html | None:
 def _figure(key: str, kernel: KernelHistory, colours: Mapping[str, str]) -> Html:
     last, best = kernel.last, kernel.summary.best
     times = f"{_number(kernel.untuned)} to {_number(kernel.tuned)} µs"
-    name = element("b", _text(last.nodes or last.kernel))
-    plan = _text(_plan(best.tried)) if best else "no plan has a time"
+    name = element("b", _text(last.nodes or last.site))
+    plan = _text(_plan(best.choice)) if best else "no plan has a time"
     return element(
         "figure",
         element("figcaption", name, " ", element("span", times)),

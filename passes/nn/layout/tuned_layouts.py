@@ -9,10 +9,10 @@ from typing import TypeAlias
 import numpy as np
 from xdsl.ir import SSAValue
 
+from ....decisions.database import DeviceDriver, TuningDatabase
+from ....decisions.record import Record
 from ....dialects import cl
 from ....dialects.nn import LayoutAttr
-from ...tir.tuning_database import DeviceDriver, TuningDatabase
-from ...tir.tuning_record import Record
 from ..network_records import NetworkRecords, digest
 from .carry_out import kernels_of_layouts
 from .kernels import works_of_group
@@ -70,10 +70,10 @@ class TunedLayouts:
 
     def _records(self, problem: LayoutProblem) -> NetworkRecords | None:
         """Return the records of the network's kernels from the nearest device that has any."""
-        if problem.target.name not in self.database.targets_of_layouts:
+        if not self.database.has("layouts", problem.target.name):
             return None  # before computing the keys, which takes time
         keys = {work.digest for work in problem.works.values()} | {network_key(problem)}
-        return NetworkRecords.nearest(self.database, keys, self.target, self.device)
+        return NetworkRecords.nearest(self.database, "layouts", keys, self.target, self.device)
 
 
 def kernels_in_layouts(problem: LayoutProblem) -> Iterator[list[tuple[Variant, float]]]:

@@ -12,6 +12,8 @@ from xdsl.dialects.builtin import f16, f32
 from xdsl.ir import Attribute, SSAValue
 
 from clopt.context import CloptContext
+from clopt.decisions.database import DeviceDriver, TuningDatabase
+from clopt.decisions.record import Record
 from clopt.dialects import cl, nn
 from clopt.passes.nn.forms import open_convolutions
 from clopt.passes.nn.tuned_forms import (
@@ -21,8 +23,6 @@ from clopt.passes.nn.tuned_forms import (
     choice_key,
     network_key,
 )
-from clopt.passes.tir.tuning_database import DeviceDriver, TuningDatabase
-from clopt.passes.tir.tuning_record import Record
 from clopt.targets import load_target
 from support.nn.layout_graphs import Graph
 from support.tuning.records import HERE, POCL, of_form
@@ -106,7 +106,7 @@ def test_gains_within_the_noise_change_nothing(noise: float, is_taken: bool):
 
 
 def test_without_a_time_of_the_usual_form_the_model_decides():
-    known = [each for each in records(network(), 9.0, 9.0) if each.form != FOUR]
+    known = [each for each in records(network(), 9.0, 9.0) if each.choice != FOUR]
     assert choose(known) == FormChoice()
     assert choose(records(network(), 9.0, 99.0, target="another")) == FormChoice()
 

@@ -28,8 +28,10 @@ class PlantedMachines:
         future: Future[Result] = Future()
         future.set_result(
             Result(
-                *(trial.task.kernel, trial.plan, DEVICE.name, DEVICE.driver, 0.1),
-                *(time, 0.01, 6, fault, "It does not run." if fault else ""),
+                *(DEVICE.name, DEVICE.driver, 0.1, time, 0.01, 6),
+                *(fault, "It does not run." if fault else ""),
+                kernel=trial.task.kernel,
+                plan=trial.plan,
             )
         )
         return future

@@ -27,8 +27,6 @@ class FakeMachines:
         future: Future[Result] = Future()
         future.set_result(
             Result(
-                trial.task.kernel,
-                trial.plan,
                 "Fake (tests)",
                 "1.0",
                 0.1,
@@ -37,6 +35,8 @@ class FakeMachines:
                 6,
                 found if is_fault else None,
                 "It does not run." if is_fault else "",
+                kernel=trial.task.kernel,
+                plan=trial.plan,
             )
         )
         return future

@@ -68,8 +68,6 @@ class Planted:
                 self._stay("time", parameters)
         fault = Fault.WRONG if trial.plan.rule == "wrong" else None
         return Result(
-            trial.task.kernel,
-            trial.plan,
             DEVICE.name,
             DEVICE.driver,
             time.monotonic() - start,
@@ -78,6 +76,8 @@ class Planted:
             3,
             fault,
             "wrong by 1" if fault else "",
+            kernel=trial.task.kernel,
+            plan=trial.plan,
         )
 
     def _stay(self, what: str, parameters: Mapping[str, PlanValue]) -> None:
@@ -101,7 +101,7 @@ class Steady:
         time.sleep(self.seconds)
         note(self.journal, f"{trial.most_runs} {trial.task.kernel} {tir.PlanAttr(trial.plan)}")
         of, plan = trial.task.kernel, trial.plan
-        return Result(of, plan, DEVICE.name, DEVICE.driver, self.seconds, 10.0, 0.01, 3)
+        return Result(DEVICE.name, DEVICE.driver, self.seconds, 10.0, 0.01, 3, kernel=of, plan=plan)
 
 
 def planted_time(trial: Trial) -> float:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
+from clopt.decisions.database import DeviceDriver
+from clopt.decisions.record import Record, facts_that_count
 from clopt.dialects import tir
-from clopt.passes.tir.tuning_database import DeviceDriver
-from clopt.passes.tir.tuning_record import Record, facts_that_count
 from clopt.targets import load_target
 
 POCL = load_target("pocl")
@@ -14,18 +14,19 @@ HERE = DeviceDriver("A processor (tests)", "1.0")
 
 
 def record(
-    plan: tir.Plan | str,
+    choice: tir.Plan | str,
     microseconds: float | None = None,
     /,
     device: DeviceDriver = HERE,
     **fields: Any,
 ) -> Record:
-    """A record on the target `pocl`; without a time one of a crash."""
+    """A record on the target `pocl`, of a plan by default; without a time one of a crash."""
     known: dict[str, Any] = {
-        "kernel": "0123456789abcdef",
+        "kind": "plan",
+        "site": "0123456789abcdef",
+        "choice": choice if isinstance(choice, str) else str(tir.PlanAttr(choice)),
         "target": POCL.name,
         "facts": facts_that_count(POCL),
-        "plan": plan if isinstance(plan, str) else str(tir.PlanAttr(plan)),
         "device": device.name,
         "driver": device.driver,
         "microseconds": microseconds,
@@ -37,20 +38,20 @@ def record(
 
 
 def of_layouts(
-    kernel: str, layouts: str, microseconds: float | None = None, /, **fields: Any
+    site: str, layouts: str, microseconds: float | None = None, /, **fields: Any
 ) -> Record:
     """A record of layouts; without a time one of a crash."""
-    return record("", microseconds, **({"kernel": kernel, "layouts": layouts} | fields))
+    return record(layouts, microseconds, **({"kind": "layouts", "site": site} | fields))
 
 
-def of_form(kernel: str, form: str, microseconds: float | None = None, /, **fields: Any) -> Record:
+def of_form(site: str, form: str, microseconds: float | None = None, /, **fields: Any) -> Record:
     """A record of a form; without a time one of a crash."""
-    return record("", microseconds, **({"kernel": kernel, "form": form} | fields))
+    return record(form, microseconds, **({"kind": "form", "site": site} | fields))
 
 
 def of_fusion(pair: str, fusion: str, microseconds: float, /, **fields: Any) -> Record:
     """A record of a pair of kernels in its network."""
-    return record("", microseconds, **({"kernel": pair, "fusion": fusion} | fields))
+    return record(fusion, microseconds, **({"kind": "fusion", "site": pair} | fields))
 
 
 def numbered(number: int, rule: str = "rows", version: int = 2) -> str:

@@ -8,7 +8,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from msgspec import structs
 
+from clopt.decisions.database import DeviceDriver, TuningDatabase
+from clopt.decisions.record import Record, facts_that_count
 from clopt.dialects import nn
 from clopt.passes.nn.fuse import form_groups
 from clopt.passes.nn.layout.grouping import TEXELS
@@ -22,8 +25,6 @@ from clopt.passes.nn.layout.tuned_layouts import (
     kernels_in_layouts,
     network_key,
 )
-from clopt.passes.tir.tuning_database import DeviceDriver, TuningDatabase
-from clopt.passes.tir.tuning_record import Record, facts_that_count
 from clopt.targets import load_target
 from support.nn.layout_graphs import Graph
 from support.tuning.records import HERE, of_layouts
@@ -117,7 +118,7 @@ def test_what_nobody_measured_costs_more_where_the_rest_took_longer():
     # So that there is a choice to make.
     slow = next(iter(chosen_variants(default, default.solve()) & set(times)))
     records = [
-        replace(each, microseconds=1e5) if (each.kernel, each.layouts) == slow else each
+        structs.replace(each, microseconds=1e5) if (each.site, each.choice) == slow else each
         for each in records
     ]
     tuned = choose(records).problem
@@ -155,7 +156,7 @@ def test_records_of_the_nearest_device_count_alone():
     (remark,) = found.remarks
     assert "on Another processor (tests), driver 1.0; run clopt-tune" in remark
     assert len(choose(here, NEWER).remarks) == 1
-    facts = (*(f for f in FACTS if f[0] != "compute_units"), ("compute_units", 64))
+    facts = FACTS | {"compute_units": 64}
     assert "other facts" in choose(measured(plain_is_fast, facts=facts)).remarks[0]
 
 

@@ -1,7 +1,4 @@
-"""Tuning databases: read them, and find the best known plan for a kernel on a device.
-
-Databases also hold records of layouts and of forms, which `passes/nn/layout/tuned_layouts.py` and
-`passes/nn/tuned_forms.py` read.
+"""Tuning databases: read them, and find the records of a site that suit a device.
 
 Times are compared only within one device and driver. Those of the device at hand come first; other
 devices are a starting point where it has none.
@@ -14,18 +11,17 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache, cached_property, lru_cache
+from functools import cached_property, lru_cache
 from itertools import chain
 from pathlib import Path
 
-from ...dialects import cl
-from ...errors import CloptError
-from ...files.reading import read_file
-from ...messages.printable import printable
+from ..errors import CloptError
+from ..files.reading import read_file
+from ..machine.target import Target
+from ..messages.printable import printable
+from .record import Conditions, Kind, Record, RecordKey, read_record
 from .revision import compiler_revision
-from .rules import rules
 from .tuned import shipped_text
-from .tuning_record import Record, is_of, read_record, without_parts
 
 SHIPPED = "shipped"
 """The name of the database that ships with clopt for a target."""
@@ -37,6 +33,10 @@ class DeviceDriver:
 
     name: str = ""
     driver: str = ""
+
+    def measured(self, record: Record) -> bool:
+        """Return whether the record is of this device and driver."""
+        return (record.device, record.driver) == (self.name, self.driver)
 
 
 @dataclass(frozen=True)
@@ -95,9 +95,7 @@ class TuningDatabase:
         )
 
     @classmethod
-    def found(
-        cls, named: Sequence[str], places: Sequence[str], target: cl.Target
-    ) -> TuningDatabase:
+    def found(cls, named: Sequence[str], places: Sequence[str], target: Target) -> TuningDatabase:
         """Return the named databases and those in `places` as one.
 
         Named databases are newer than those in `places`, of which the first is the newest.
@@ -116,131 +114,55 @@ class TuningDatabase:
                 databases.append(cls(remarks=(said,)))
         return cls.joined([*databases, *(cls.read(Path(name)) for name in named)])
 
-    def of_kernels(self, kernels: Iterable[str], target: str) -> Sequence[Record]:
-        """Return the records of kernels, by key, for targets of that name, in order."""
-        numbers = (self._by_kernel.get((kernel, target), ()) for kernel in {*kernels})
+    def of(self, sites: Mapping[Kind, Iterable[str]], target: str) -> Sequence[Record]:
+        """Return the records of sites, by kind, for targets of that name, in order."""
+        numbers = (
+            self._by_site.get((kind, site, target), ())
+            for kind, each in sites.items()
+            for site in {*each}
+        )
         return [self.records[number] for number in sorted(chain.from_iterable(numbers))]
 
     @cached_property
-    def _by_kernel(self) -> Mapping[tuple[str, str], list[int]]:
-        """The positions of the records of each (kernel, target)."""
-        found: dict[tuple[str, str], list[int]] = {}
+    def _by_site(self) -> Mapping[tuple[Kind, str, str], list[int]]:
+        """The positions of the records of each (kind, site, target)."""
+        found: dict[tuple[Kind, str, str], list[int]] = {}
         for number, record in enumerate(self.records):
-            found.setdefault((record.kernel, record.target), []).append(number)
+            found.setdefault((record.kind, record.site, record.target), []).append(number)
         return found
 
-    @cached_property
-    def targets(self) -> frozenset[str]:
-        """The target names of all records."""
-        return frozenset(record.target for record in self.records)
+    def has(self, kind: Kind, target: str) -> bool:
+        """Return whether there are records of a kind for targets of that name."""
+        return (kind, target) in self._kinds
 
     @cached_property
-    def targets_of_layouts(self) -> frozenset[str]:
-        """The target names of records of layouts."""
-        return frozenset(record.target for record in self.records if record.layouts)
+    def _kinds(self) -> frozenset[tuple[Kind, str]]:
+        return frozenset((kind, target) for kind, _, target in self._by_site)
 
-    @cached_property
-    def targets_of_forms(self) -> frozenset[str]:
-        """The target names of records of forms."""
-        return frozenset(record.target for record in self.records if record.form)
+    def known(
+        self, kind: Kind, site: str, target: Target, device: DeviceDriver
+    ) -> Sequence[Record]:
+        """Return this device's newest record of each choice at a site, a time or a fault.
 
-    def known(self, kernel: str, target: cl.Target, device: DeviceDriver) -> Mapping[str, Record]:
-        """Return this device's newest record of each plan, a time or a fault, by the plan's text.
-
-        These plans need no further trial. A time is valid for one compiler revision; a fault for
+        These choices need no further trial. A time is valid for one compiler revision; a fault for
         all.
         """
-        found = self.of_kernels([kernel], target.name)
-        newest = latest(r for r in found if is_of(r, target) and _device(r) == device)
-        return {
-            plan: record
-            for plan, record in newest.items()
-            if record.fault or record.revision == compiler_revision()
-        }
-
-    def choice(
-        self, kernel: str, target: cl.Target, device: DeviceDriver, default: str
-    ) -> RankedPlans | None:
-        """Return the plans that beat a kernel's default by more than the noise of both.
-
-        None if no device has compared the default with other plans.
-        """
-        groups = _groups(self.of_kernels([kernel], target.name), target, device)
-        refused = {
-            record.plan
-            for group in groups
-            if group.device == device
-            for record in group.latest.values()
-            if record.fault
-        }
-        for group in groups:
-            faster = group.faster_than(default, refused)
-            if faster is not None:
-                return RankedPlans(group, faster)
-        return None
+        found = self.of({kind: [site]}, target.name)
+        newest = latest(r for r in found if r.holds_for(target) and device.measured(r))
+        return [r for r in newest if r.fault or r.revision == compiler_revision()]
 
 
-@dataclass(frozen=True)
-class RecordGroup:
-    """The newest record of each plan of one kernel, from one device and driver."""
-
-    device: DeviceDriver
-    has_facts: bool
-    """Whether the facts that key a measurement equal the target's."""
-    latest: dict[str, Record]
-
-    def faster_than(self, default: str, refused: set[str]) -> list[Record] | None:
-        """Return the plans that beat the default, fastest first, without refused ones.
-
-        If this default has no record, compare with the plan that was the default when it was
-        measured. Return None if there is neither, or nothing to compare.
-        """
-        of_the_time = (record for record in reversed(self.latest.values()) if record.default)
-        known = (self.latest.get(text) for text in (default, without_parts(default)))
-        reference = next((each for each in known if each), None) or next(of_the_time, None)
-        if reference is None:
-            return None
-        timed = [
-            record
-            for record in self.latest.values()
-            if record.microseconds is not None
-            and record is not reference
-            and record.plan not in refused
-        ]
-        if not timed:
-            return None
-        faster = [record for record in timed if record.most < reference.least]
-        return sorted(faster, key=lambda record: (record.microseconds, record.plan))
-
-
-@dataclass(frozen=True)
-class RankedPlans:
-    """The plans that a group ranks above a kernel's default."""
-
-    group: RecordGroup
-    faster: Sequence[Record]
-    """Plans that are faster than the default, fastest first; empty if the default stays."""
-
-
-def latest(records: Iterable[Record]) -> dict[str, Record]:
-    """Return the newest record of each plan, layout, fusion or form, in order.
+def latest(records: Iterable[Record]) -> Sequence[Record]:
+    """Return the newest record of each choice at each site, in order.
 
     The last record is the newest. A repeated record, for example from a copy of a database, keeps
     its first position: it must not override results that the database got later.
     """
-    found: dict[str, Record] = {}
+    found: dict[RecordKey, Record] = {}
     for record in dict.fromkeys(records):
-        found.pop(record.tried, None)
-        found[record.tried] = record
-    return found
-
-
-def is_current(record: Record) -> bool:
-    """Return whether the record's rule exists in this version.
-
-    Records without a plan are always current.
-    """
-    return not record.plan or record.rules <= _versions()
+        found.pop(record.key, None)
+        found[record.key] = record
+    return list(found.values())
 
 
 @dataclass(frozen=True)
@@ -253,19 +175,20 @@ class RecordSource:
     records: Sequence[Record]
 
 
-def sources(
-    records: Iterable[Record], target: cl.Target, device: DeviceDriver
-) -> list[RecordSource]:
+def sources(records: Iterable[Record], target: Target, device: DeviceDriver) -> list[RecordSource]:
     """Group records by device, driver, facts and compiler, nearest group first.
 
     Of equally near groups, the one with the newest record comes first.
     """
-    sorts: dict[tuple[DeviceDriver, object, str], list[Record]] = {}
+    sorts: dict[tuple[Conditions, str], list[Record]] = {}
     for record in dict.fromkeys(records):
-        key = _device(record), record.facts, record.revision
+        key = record.conditions, record.revision
         sorts[key] = sorts.pop(key, [])
         sorts[key].append(record)
-    found = [RecordSource(of, is_of(each[0], target), each) for (of, *_), each in sorts.items()]
+    found = [
+        RecordSource(DeviceDriver(of.device, of.driver), each[0].holds_for(target), each)
+        for (of, _), each in sorts.items()
+    ]
     found.reverse()
     found.sort(
         key=lambda source: (
@@ -283,24 +206,6 @@ def device_label(device: DeviceDriver, has_facts: bool) -> str:
     facts = "" if has_facts else " for other facts of the target"
     words = f"on {printable(device.name)}, driver {printable(device.driver)},{facts}"
     return words.removesuffix(",")
-
-
-def _groups(
-    records: Iterable[Record], target: cl.Target, device: DeviceDriver
-) -> list[RecordGroup]:
-    """Return the records of current plans by device, driver and facts, nearest group first."""
-    found = sources(filter(is_current, records), target, device)
-    return [RecordGroup(each.device, each.has_facts, latest(each.records)) for each in found]
-
-
-@cache
-def _versions() -> frozenset[tuple[str, int]]:
-    """Return the current version of each rule."""
-    return frozenset((rule.name, rule.version) for rule in rules())
-
-
-def _device(record: Record) -> DeviceDriver:
-    return DeviceDriver(record.device, record.driver)
 
 
 def _torn(name: str | Path, number: int) -> str:

@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from msgspec import structs
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.parser import Parser
 
 from clopt import CloptError
 from clopt.context import CloptContext
+from clopt.decisions.database import DeviceDriver, TuningDatabase
+from clopt.decisions.record import Record, facts_that_count, read_record
+from clopt.decisions.revision import compiler_revision
 from clopt.dialects import cl, tir
 from clopt.dialects.remarks import remarks_of
 from clopt.passes.nn.fuse import NNFusePass
@@ -19,10 +23,7 @@ from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
 from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.plan_file import kernel_key
-from clopt.passes.tir.revision import compiler_revision
 from clopt.passes.tir.rules.plans import default_plan
-from clopt.passes.tir.tuning_database import DeviceDriver, TuningDatabase
-from clopt.passes.tir.tuning_record import Record, facts_that_count, read_record
 from support.tuning.records import HERE, POCL, of_fusion, record
 
 NETWORK = """
@@ -54,7 +55,7 @@ assert DEFAULT.parameters["rows"] == 4
 def of(rows: int, microseconds: float | None = None, /, **fields: Any) -> Record:
     """A record of the default plan of the product, but for the rows of its tiles."""
     plan = replace(DEFAULT, parameters={**DEFAULT.parameters, "rows": rows})
-    return record(plan, microseconds, **({"kernel": KEY} | fields))
+    return record(plan, microseconds, **({"site": KEY} | fields))
 
 
 def written(path: Path, *records: Record) -> Path:
@@ -91,7 +92,7 @@ def chosen(
         ([of(4), of(2, 10.0)], 2),
         ([of(4, 20.0), of(2)], 4),
         # Other kernels and targets.
-        ([of(4, 20.0), of(3, 19.0), of(2, 10.0, kernel="0")], 3),
+        ([of(4, 20.0), of(3, 19.0), of(2, 10.0, site="0")], 3),
         ([of(4, 20.0), of(3, 19.0), of(2, 10.0, target="intel-cpu")], 3),
     ],
 )
@@ -197,7 +198,9 @@ def test_without_a_device_the_newest_one_counts(tmp_path: Path) -> None:
 
 def test_plans_of_other_versions_do_not_count(tmp_path: Path) -> None:
     old = of(2, 10.0)
-    newer = replace(old, plan=old.plan.replace('"register-tile", 3', '"register-tile", 2'))
+    newer = structs.replace(
+        old, choice=old.choice.replace('"register-tile", 3', '"register-tile", 2')
+    )
     assert chosen(written(tmp_path / "net.jsonl", of(4, 20.0), newer, of(3, 15.0))) == (3, ())
 
 
@@ -209,7 +212,7 @@ def test_what_is_no_plan_of_the_kernel_is_left_out(tmp_path: Path) -> None:
 
 
 def test_a_database_without_the_kernels_is_remarked_if_it_is_named(tmp_path: Path) -> None:
-    file = written(tmp_path / "net.jsonl", of(4, 20.0, kernel="0"))
+    file = written(tmp_path / "net.jsonl", of(4, 20.0, site="0"))
     said = f"{file}: no record matches a kernel of this module for target pocl."
     assert chosen(file) == (4, (said,))
     assert chosen(file, target=replace(POCL, name="none"))[1] == (said.replace("pocl", "none"),)
@@ -248,20 +251,24 @@ def test_a_torn_last_line_is_skipped(tmp_path: Path) -> None:
     ("line", "sentence"),
     [
         ("{", ":2: not JSON: {"),
-        ("[" * 100_000, ":2: not JSON: [["),
-        ("7", ":2: a record must be a JSON object."),
-        ("{}", ':2: this version of clopt reads "format": 1; remove'),
-        (of(2, 1.0).line.replace('"format": 1', '"format": 2'), 'reads "format": 1'),
+        ("[]", ':2: expected "object", got "array".'),
+        ('{"a":' * 100_000, ':2: not JSON: {"a":{"a":'),
+        ("{}", ':2: this version of clopt reads "format": 2; remove'),
+        (of(2, 1.0).line.replace('"format":2', '"format":1'), 'reads "format": 2'),
         (of(2, 1.0).line.replace('"device"', '"devise"'), 'unknown field "devise".'),
-        ('{"format": 1}', 'the record has no "kernel".'),
-        (of(2, 1.0).line.replace('"pocl"', "[]"), '"target" must be a word, not []'),
-        (of(2, 1.0).line.replace("#tir", "tir"), "not a plan: tir.plan<"),
-        (of_fusion("f", "both", 1.0).line, '"fusion" must be joined or apart, not both.'),
-        (of(2, 1.0).line.replace(": 1.0", ": NaN"), "a time must be above 0 microseconds, not nan"),
-        (of(2, 1.0).line.replace(": 1.0", ": -1"), "a time must be above 0 microseconds, not -1"),
-        (of(2, 1.0, fault="wrong").line, 'a record needs either "microseconds" or a "fault".'),
-        (of(2, 1.0, noise=-0.5).line, '"noise" must be 0 or more, not -0.5.'),
-        (of(2, 1.0).line.replace('"off"', "null"), "facts must be words, numbers, true or false."),
+        ('{"format": 2}', ':2: object missing required field "kind".'),
+        (
+            of(2, 1.0).line.replace('"plan"', '"plans"'),
+            '"kind" must be one of plan, layouts, fusion, form, not plans.',
+        ),
+        (of(2, 1.0).line.replace('"pocl"', "[]"), '"target" must be str, not [].'),
+        (of(2, 1.0).line.replace("#tir", "tir"), "must be #tir.plan<...>, not tir.plan<"),
+        (of_fusion("f", "apart", 1.0).line.replace("apart", "a"), "be joined or apart, not a."),
+        (of(2, 1.0).line.replace(":1.0", ":NaN"), ':2: not JSON: {"format":2'),
+        (of(2, 1.0).line.replace(":1.0", ":-1"), '"microseconds" must be float > 0.0, not -1.'),
+        (of(2).line.replace("crashed", ""), 'a record needs either "microseconds" or a "fault".'),
+        (of(2, 1.0).line.replace(":0.01", ":-0.5"), '"noise" must be float >= 0.0, not -0.5.'),
+        (of(2, 1.0).line.replace('"off"', "null"), '"facts" must be bool | int | float | str, n'),
     ],
 )
 def test_mistakes_name_their_line(tmp_path: Path, line: str, sentence: str) -> None:
@@ -300,8 +307,7 @@ def test_what_is_known_here_tells_the_tuner_what_not_to_try() -> None:
     """Times are those of this compiler; faults may be another one's."""
     here = {"revision": compiler_revision()}
     late = of(3, 7.0, when="2026-03-01T12:00:00Z", **here)
-    others = of(4, 1.0), of(5, 1.0, device=ANOTHER, **here), of(6, 1.0, kernel="0", **here)
+    others = of(4, 1.0), of(5, 1.0, device=ANOTHER, **here), of(6, 1.0, site="0", **here)
     records = (of(2), of(3, 8.0, **here), late, *others)
-    found = TuningDatabase(records).known(KEY, POCL, HERE)
-    assert found == {of(2).plan: of(2), late.plan: late}
-    assert TuningDatabase(records).known(KEY, MANY, HERE) == {}
+    assert TuningDatabase(records).known("plan", KEY, POCL, HERE) == [of(2), late]
+    assert TuningDatabase(records).known("plan", KEY, MANY, HERE) == []

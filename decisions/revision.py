@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 from hashlib import sha256
 
-from ...files.resources import read_tree
+from ..files.resources import read_tree
 
 _FOLDERS = ("passes/tir", "dialects/tir", "backends/opencl_c")
 """The code that turns a plan into kernel source."""

@@ -1,0 +1,1 @@
+"""Decisions of the compiler outside of programs: the records of measured choices."""
