@@ -60,7 +60,7 @@ def compile(
     images: Sequence[str] = (),
     quantize: str | Quantization | None = None,
     memory_limit: int | None = None,
-    plans: str | Path | None = None,
+    choices: str | Path | None = None,
     tuning: str | Path | None = None,
     fallback: bool = False,
     accelerators: Mapping[str, str] | None = None,
@@ -96,9 +96,9 @@ def compile(
     chooses the fastest plan within the limit, by the target's model. The remarks list what takes
     longer because of it.
 
-    `plans` is a file of plans for kernels, as `clopt -t plans` writes it. Other kernels get the
-    best plan of a tuning database, which `clopt-tune` writes, or else their default. Costs of
-    layouts come from the database, too. `tuning` is the path of a database. Without it, clopt reads
+    `choices` is a file of decisions, as `clopt -t choices` writes it: forms, layouts, fusions and
+    plans. Everything else is decided by a tuning database, which `clopt-tune` writes, or else by
+    the target's models. `tuning` is the path of a database. Without it, clopt reads
     `model.tuning.jsonl` beside `model.onnx`, the database in the user's cache, and its own for the
     target. "off", or CLOPT_TUNING=off in the environment, disables all of these. The remarks list
     plans and layouts that were measured on another device.
@@ -122,7 +122,7 @@ def compile(
         images=images,
         quantization=Quantization.of(quantize),
         memory_limit=memory_limit,
-        plans=plans,
+        choices=choices,
         tuning=tuning,
         fallback=fallback,
         accelerators=checked_accelerators(accelerators),

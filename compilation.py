@@ -24,6 +24,8 @@ from .backends.pyopencl_runtime.library_runtime import LibraryRuntime
 from .backends.saved_model import SavedPlan
 from .compiled_model import CompiledModel, make_model
 from .context import CloptContext, explaining, weights_of
+from .decisions.choice_file import read_choices
+from .decisions.choices import demand, remark_unmatched
 from .dialects import nn, tir
 from .dialects.cl import ProgramOp, Target, set_target, target_of
 from .errors import CloptError
@@ -71,10 +73,14 @@ def compile_model(
     report = _quantize(module, ctx, asked, needs_shifts(described), place, use_cache)
     set_target(module, described)
     _mark_images(module, ctx, options.images)
+    if options.choices is not None:
+        demand(module, read_choices(Path(options.choices)))
     kernels = module.clone() if options.fallback else None
     device = place.device if isinstance(place.device, Device) else None
     tuned = tuning_for(model, options.tuning, device)
     decisions = _lower(module, ctx, options, tuned, get_ready)
+    if options.choices is not None:
+        remark_unmatched(module, str(options.choices))
     alternatives = [SavedPlan(module)]
     if kernels is not None and (names := optional_accelerators(program_of(module))):
         set_target(kernels, change_facts(target_of(kernels), dict.fromkeys(names, "off")))
@@ -105,7 +111,7 @@ def _check(options: CompileOptions) -> None:
 
     check_type("target", options.target, (str, PathLike, Target), _A_TARGET)
     check_type("weights", options.weights, (Weights,), "a clopt.weights.Weights")
-    check_type("plans", options.plans, (str, PathLike), "the path of a file of plans")
+    check_type("choices", options.choices, (str, PathLike), "the path of a file of choices")
     check_type("tuning", options.tuning, (str, PathLike), 'the path of a tuning database, or "off"')
     check_type("memory_limit", options.memory_limit, (int,), "a number of bytes")
     check_type("images", options.images, (list, tuple), "a list of names of inputs and outputs")
@@ -317,7 +323,6 @@ def _lower(
             _between_passes(get_ready, collector),
             precision=options.precision,
             explain=bool(options.explain),
-            plans=None if options.plans is None else str(options.plans),
             tuning=tuning,
             memory_limit=options.memory_limit,
         )

@@ -72,9 +72,9 @@ class Request:
         if not is_model or _asks_library(device):
             return None
         assert isinstance(model, str | Path | bytes)
-        plans = options.plans
+        choices = options.choices
         with suppress(TypeError, ValueError, CloptError):
-            files = [*databases_for(model, options.tuning), *([] if plans is None else [plans])]
+            files = [*databases_for(model, options.tuning), *([] if choices is None else [choices])]
             read, digests = tuple(map(Path, files)), FileDigests(BinaryCache(folder / "digests"))
             return cls(model, options, place, device, key, read, ModelStore(folder), digests)
         return None

@@ -181,7 +181,7 @@ class CompileOptions:
     images: Sequence[str] = ()
     quantization: Quantization | None = None
     memory_limit: int | None = None
-    plans: str | Path | None = None
+    choices: str | Path | None = None
     tuning: str | Path | None = None
     fallback: bool = False
     accelerators: Mapping[str, str] = field(default_factory=dict[str, str])

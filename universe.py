@@ -99,7 +99,7 @@ NAMED_PIPELINES: dict[str, str] = {
 TARGETS: dict[str, str] = {
     "description": "backends.description_target:DescriptionTarget",
     "opencl-c": "backends.opencl_c.target:OpenCLCTarget",
-    "plans": "reports.plans:PlansTarget",
+    "choices": "reports.choices:ChoicesTarget",
 }
 
 

@@ -27,11 +27,11 @@ from pathlib import Path
 from provenance import measured
 from scipy.stats import spearmanr
 
+from clopt.decisions.choice_file import read_plan
 from clopt.decisions.database import TuningDatabase
 from clopt.decisions.record import Record
 from clopt.errors import CloptError
 from clopt.passes.tir.plan_estimate import estimate_plan
-from clopt.passes.tir.plan_file import plan_context, read_plan
 from clopt.tuning.networks import TunedModel
 from clopt.tuning.programs import Programs
 
@@ -65,9 +65,9 @@ def rows_of(model: Path, records: Path, target: str) -> Iterator[Row]:
     for task in TunedModel(model, target=target).tasks():
         programs = Programs(task)
         for record in by_kernel[task.kernel]:
-            plan = read_plan(plan_context(), record.choice, record.place)
             if record.microseconds is None:
                 continue
+            plan = read_plan(record.choice, record.place)
             try:
                 time = estimate_plan(programs.kernel, plan, task.target).microseconds
             except CloptError:  # the plan is of an older version of its rule

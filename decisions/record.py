@@ -90,7 +90,7 @@ class Record(
 
     kind: Kind
     site: str
-    """A digest of the decision: of a plan's kernel (`plan_file.kernel_key`), of the operations of a
+    """A digest of the decision: of a plan's kernel (`kernel_key`), of the operations of a
     network that become a kernel (`Work.digest`), of a pair of kernels (`Pair.key`), or of a
     convolution (`ConvolutionSite.digest`)."""
     choice: str

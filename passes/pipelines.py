@@ -227,7 +227,6 @@ def run_pipeline(
     *,
     precision: str = "f32",
     explain: bool = False,
-    plans: str | None = None,
     tuning: Tuning | None = None,
     memory_limit: int | None = None,
     until: type[ModulePass] | None = None,
@@ -239,7 +238,6 @@ def run_pipeline(
 
     - `precision` is the option of `nn-mixed-precision`.
     - `explain` makes passes add their choices of graphs and layouts to `ctx.explanations`.
-    - `plans` is the file of plans for `tir-choose-plan`.
     - `tuning` names the databases for `tir-choose-plan`, `tir-join-strips` and `nn-choose`.
     - `memory_limit` limits intermediate results, in bytes (see `apply_within`).
     - `until` ends the pipeline before the first pass of this class.
@@ -256,7 +254,7 @@ def run_pipeline(
             case TIRJoinStripsPass():
                 return replace(pass_, **vars(tuning or Tuning()))
             case TIRChoosePlanPass():
-                return replace(pass_, database=plans, **vars(tuning or Tuning()))
+                return replace(pass_, **vars(tuning or Tuning()))
             case _:
                 return pass_
 

@@ -53,11 +53,10 @@ COMPILE_OPTIONS: Options = [
         },
     ),
     (
-        ("--plans",),
+        ("--choices",),
         {
             "metavar": "FILE",
-            "help": "a file of plans for kernels, as clopt -t plans writes it; other kernels get "
-            "their default",
+            "help": "a file of decisions, as clopt -t choices writes it; clopt decides all others",
         },
     ),
     (
@@ -173,7 +172,7 @@ def compile_model(
             weights=Weights.load(options.weights) if options.weights else None,
             precision=options.precision,
             explain=REPORT if options.report else options.explain,
-            plans=options.plans,
+            choices=options.choices,
             tuning=options.tuning,
             memory_limit=parse_bytes("--memory-limit", options.memory_limit),
             images=options.image,

@@ -118,8 +118,6 @@ class CloptMain(xDSLOptMain):
         passes = parse_passes(self.args.passes, self.available_passes, "-p")
         if self.args.explain_plan:
             passes = _choosing_plans(passes, "--explain-plan", explain=True)
-        if self.args.plans is not None:
-            passes = _choosing_plans(passes, "--plans", database=self.args.plans)
         if self.args.tuning is not None:
             passes = _tuned(passes, self.args.tuning)
         self.pipeline = PassPipeline(passes)
@@ -250,6 +248,7 @@ class CloptMain(xDSLOptMain):
         module = source.module
         known = remarks_of(module)
         self._set_target(module, piece.source)
+        self._demand_choices(module)
         try:
             with explaining(self.context):
                 apply_within(
@@ -259,6 +258,7 @@ class CloptMain(xDSLOptMain):
                     self._memory_limit,
                     piece.instrument,
                 )
+            self._remark_choices(module)
             for remark in remarks_of(module)[len(known) :]:
                 shown = f"{piece.source.name}: {remark}"
                 diagnostics.append(Diagnostic("remark", None, remark, shown))
@@ -290,6 +290,23 @@ class CloptMain(xDSLOptMain):
                 change_facts(target_of(module), {})
             except CloptError as error:
                 raise SourceError(source, None, str(error)) from error
+
+    def _demand_choices(self, module: ModuleOp) -> None:
+        """Demand the choices of a file; let passes note theirs if the output asks for them."""
+        from ..decisions.choice_file import read_choices
+        from ..decisions.choices import choices_of, demand
+        from ..reports.choices import ChoicesTarget
+
+        if self.args.choices is not None:
+            demand(module, read_choices(Path(self.args.choices)))
+        elif self.args.target == ChoicesTarget.name:
+            demand(module, choices_of(module) or [])
+
+    def _remark_choices(self, module: ModuleOp) -> None:
+        from ..decisions.choices import remark_unmatched
+
+        if self.args.choices is not None:
+            remark_unmatched(module, self.args.choices)
 
     def _print(self, module: ModuleOp) -> str:
         if self.args.target != "mlir":

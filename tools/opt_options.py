@@ -15,7 +15,7 @@ OPTIONS: Options = [
         ("-o", "--output", "--output-file"),
         {"dest": "output_file", "metavar": "FILE", "help": "the file to write (default: stdout)"},
     ),
-    (("-t",), {"dest": "target", "default": "mlir", "help": "output: mlir, opencl-c or plans"}),
+    (("-t",), {"dest": "target", "default": "mlir", "help": "output: mlir, opencl-c or choices"}),
     (
         ("-p", "--passes"),
         {"default": "", "help": "passes and pipelines, comma-separated; --list-passes"},
@@ -63,8 +63,8 @@ OPTIONS: Options = [
         },
     ),
     (
-        ("--plans",),
-        {"metavar": "FILE", "help": "read plans of kernels from a file that -t plans wrote"},
+        ("--choices",),
+        {"metavar": "FILE", "help": "read decisions from a file that -t choices wrote"},
     ),
     (
         ("--tuning",),

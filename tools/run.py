@@ -58,9 +58,9 @@ def load_model(options: argparse.Namespace, source: ModelSource) -> api.Compiled
     """Compile the model that the command line names, or load it from its folder."""
     if source.kind is ModelKind.Folder:
         told = options.dim or options.device_target or options.explain or options.weights
-        if told or options.plans or options.tuning or options.precision != "f32":
+        if told or options.choices or options.tuning or options.precision != "f32":
             raise CloptError(
-                f"{source.name}: --dim, --target, --precision, --plans, --tuning, --explain and "
+                f"{source.name}: --dim, --target, --precision, --choices, --tuning, --explain and "
                 "--weights apply to models that are not compiled yet; this one is compiled."
             )
     flags = {

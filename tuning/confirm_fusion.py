@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from dataclasses import dataclass
-from pathlib import Path
-from tempfile import TemporaryDirectory
 
-from ..compiled_model import CompiledModel
-from ..decisions.database import TuningDatabase
+from xdsl.dialects.builtin import StringAttr
+
+from ..decisions import Site, SiteKind
+from ..decisions.choices import choice_of
 from ..decisions.record import APART, JOINED, Record
+from ..dialects import cl
 from ..passes.tir.tuned_joins import Pair, TunedJoins
 from . import records
 from .confirm import Runs, take_turns
@@ -50,7 +51,10 @@ def confirm_fusion(
     if not asked:
         return None
     usual, other = take_turns(
-        [_compiled(model, journal, asked, is_usual=is_usual) for is_usual in (True, False)],
+        [
+            model.compiled(journal.path, _choices(asked, is_usual=is_usual))
+            for is_usual in (True, False)
+        ],
         deadline,
     )
     noted = [record for pair in asked for record in _records(pair, usual, other, journal)]
@@ -79,23 +83,11 @@ def _records(pair: Pair, usual: Runs, other: Runs, journal: DatabaseJournal) -> 
     ]
 
 
-def _compiled(
-    model: TunedModel, journal: DatabaseJournal, pairs: Sequence[Pair], *, is_usual: bool
-) -> CompiledModel:
-    """Compile with a database's plans; `pairs` follow the cost model, or oppose it."""
-    keys = {pair.key for pair in pairs}
-    known = TuningDatabase.read(journal.path).records
-    kept = [record for record in known if not (record.kind == "fusion" and record.site in keys)]
-    with TemporaryDirectory() as folder:
-        path = Path(folder, "fusion.jsonl")
-        records.append(path, [*kept, *_decided(pairs, journal, is_usual=is_usual)])
-        return model.compiled(path)
-
-
-def _decided(pairs: Iterable[Pair], journal: DatabaseJournal, *, is_usual: bool) -> list[Record]:
-    """Return records that make pairs follow the cost model, or oppose it."""
+def _choices(pairs: Iterable[Pair], *, is_usual: bool) -> list[cl.ChoiceAttr]:
+    """Return choices that make pairs follow the cost model, or oppose it."""
     return [
-        records.record_of_fusion(pair, way, Times([time]), journal.device)
+        choice_of(
+            Site(SiteKind.FUSION, pair.key), StringAttr(JOINED if pair.pays == is_usual else APART)
+        )
         for pair in pairs
-        for way, time in ((JOINED, 1.0), (APART, 2.0 if pair.pays == is_usual else 0.5))
     ]

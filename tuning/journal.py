@@ -6,11 +6,11 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from ..decisions.choice_file import read_plan
 from ..decisions.database import DeviceDriver, TuningDatabase
 from ..decisions.record import Kind, Record
 from ..dialects import cl
 from ..passes.pipelines import Tuning
-from ..passes.tir.plan_file import plan_context, read_plan
 from ..passes.tir.ranked_plans import is_current
 from . import records
 from .choices import Measured
@@ -70,5 +70,5 @@ def _result(record: Record) -> Result:
         Fault(record.fault) if record.fault else None,
         record.reason,
         kernel=record.site,
-        plan=read_plan(plan_context(), record.choice, record.place),
+        plan=read_plan(record.choice, record.place),
     )

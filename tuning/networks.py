@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
+from tempfile import TemporaryDirectory
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
@@ -14,6 +15,7 @@ from ..backends.pyopencl_runtime import find_device, live_target
 from ..compilation import read_module
 from ..compiled_model import CompiledModel
 from ..context import CloptContext
+from ..decisions.choice_file import choices_text
 from ..decisions.database import DeviceDriver, TuningDatabase
 from ..dialects import cl, nn
 from ..passes.nn.choose import NNChoosePass, has_accelerators, layout_problem
@@ -81,16 +83,20 @@ class TunedModel:
                 problems.append(layout_problem(function, target, ctx))
         return Networks(problems, ctx.weights, target)
 
-    def compiled(self, tuning: str | Path) -> CompiledModel:
-        """Compile the model with the plans of a database, or without one with `off`."""
-        return compile_model(
-            self.path,
-            self.target,
-            self.dims,
-            self.device,
-            precision=self.precision,
-            tuning=tuning,
-        )
+    def compiled(self, tuning: str | Path, choices: Iterable[cl.ChoiceAttr] = ()) -> CompiledModel:
+        """Compile the model with a database, or without one with `off`; `choices` come first."""
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "choices")
+            path.write_text(choices_text(choices))
+            return compile_model(
+                self.path,
+                self.target,
+                self.dims,
+                self.device,
+                precision=self.precision,
+                choices=path,
+                tuning=tuning,
+            )
 
     def _lowered(
         self, until: type[ModulePass], tuning: Tuning | None = None

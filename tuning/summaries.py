@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
+from ..decisions import Site, SiteKind
+from ..decisions.choice_file import choices_text, read_plan
+from ..decisions.choices import choice_of
 from ..decisions.database import latest
-from ..decisions.record import SPELLING, Record
+from ..decisions.record import Record
+from ..dialects import cl, tir
 from ..errors import CloptError
-from ..passes.tir.plan_file import Entry, plan_context, plan_text, read_plan
 from ..passes.tir.ranked_plans import is_current
 from .records import Subject, by_compiler, merge
 
@@ -90,7 +93,7 @@ def differences(before: Iterable[Record], after: Iterable[Record]) -> list[Diffe
 
 
 def export(records: Iterable[Record], device: str = "", driver: str = "") -> str:
-    """Return a file with the best plan of each kernel.
+    """Return a file of choices with the best plan of each kernel.
 
     `device` and `driver` are parts of the names to match. Raises CloptError if several devices
     match, or if there is no plan.
@@ -105,13 +108,13 @@ def export(records: Iterable[Record], device: str = "", driver: str = "") -> str
     names = sorted({f"{each.any.device}, driver {each.any.driver}" for each in chosen})
     if len(names) > 1:
         raise CloptError(
-            f"the database has records of {'; '.join(names)}. A file of plans must be for one of "
+            f"the database has records of {'; '.join(names)}. A file of choices must be for one of "
             "them: select it with --device and --driver."
         )
-    entries = [_entry(best) for summary in chosen if (best := summary.best) is not None]
-    if not entries:
+    plans = [_choice(best) for summary in chosen if (best := summary.best) is not None]
+    if not plans:
         raise CloptError("the database has no times for such a device.")
-    return plan_text(entries)
+    return choices_text(plans)
 
 
 def _summaries(records: Iterable[Record]) -> dict[Subject, Summary]:
@@ -123,11 +126,10 @@ def _summaries(records: Iterable[Record]) -> dict[Subject, Summary]:
     return found
 
 
-def _entry(record: Record) -> Entry:
-    plan = read_plan(plan_context(), record.choice, record.place)
-    # A person reads the file, so it omits the habits of the driver's compiler.
-    facts = {name: value for name, value in record.facts.items() if name not in SPELLING}
-    return Entry(record.site, record.target, facts, plan, record.microseconds, record.nodes)
+def _choice(record: Record) -> cl.ChoiceAttr:
+    plan = tir.PlanAttr(read_plan(record.choice, record.place))
+    comment = f"{record.nodes}; {record.microseconds:g} us"
+    return choice_of(Site(SiteKind.PLAN, record.site), plan, comment.removeprefix("; "))
 
 
 def _best_by_site(records: Iterable[Record]) -> dict[Subject, Record]:

@@ -13,7 +13,7 @@ from xdsl.printer import Printer
 
 from ..dialects import cl, tir
 from ..dialects.cl.ops import byte_count
-from ..passes.tir.plan_file import kernel_key
+from ..passes.tir.kernel_key import kernel_key
 from ..passes.tir.rules.stages import is_naive
 from ..weights import Weights
 from .trial import Task

@@ -35,7 +35,7 @@ class Task:
     """A distinct kernel of a model, as the model launches it."""
 
     kernel: str
-    """The kernel's content: `plan_file.kernel_key` of the naive kernel."""
+    """The kernel's content: `kernel_key` of the naive kernel."""
     name: str
     nodes: str
     """The ONNX nodes that it computes, as in the comment above its OpenCL C."""

@@ -22,7 +22,7 @@ from .devices import Device
 from .image_views import ImageViews
 from .launched_program import LaunchedProgram
 from .place import choose_place
-from .plan import Site, interface_of, make_plan
+from .plan import LaunchResources, interface_of, make_plan
 from .requirements import check_requirements
 from .runnable import kernel_cache
 from .storage import StorageOptions, make_storage
@@ -83,7 +83,10 @@ class Executable(LaunchedProgram):
         self.image_views = {kind.value: way.value for kind, way in storage.image_views.items()}
         self.device_bytes = storage.device_bytes
         self._plan = make_plan(
-            launched, kernels, storage, Site(self._images, built.programs, binaries, weights)
+            launched,
+            kernels,
+            storage,
+            LaunchResources(self._images, built.programs, binaries, weights),
         )
         self._arena_lock = ArenaLock(memory.root for memory in storage.arenas)
 

@@ -35,8 +35,8 @@ from .storage import MemorySlot, Storage
 
 
 @dataclass(frozen=True)
-class Site:
-    """The place of a program: the device with its images, and the built program of each kernel."""
+class LaunchResources:
+    """What launches need: the images of the device, built programs, and weights."""
 
     images: Images
     programs: Mapping[str, cl.Program]
@@ -56,10 +56,10 @@ def interface_of(program: ProgramOp) -> Interface:
 
 
 def make_plan(
-    program: ProgramOp, kernels: Mapping[str, Kernel], storage: Storage, site: Site
+    program: ProgramOp, kernels: Mapping[str, Kernel], storage: Storage, resources: LaunchResources
 ) -> CommandPlan:
     """Make the kernel objects of `program` and set the arguments that are in `storage`."""
-    maker = _CommandFactory(site, storage)
+    maker = _CommandFactory(resources, storage)
     calls = host_commands(program)
     commands: list[Command] = []
     counts: list[int] = []
@@ -86,8 +86,8 @@ def make_plan(
 class _CommandFactory:
     """A factory of the commands of one program."""
 
-    def __init__(self, site: Site, storage: Storage):
-        self.site = site
+    def __init__(self, resources: LaunchResources, storage: Storage):
+        self.resources = resources
         self.places = storage.places
         self.bindings: dict[Binding, int] = {}
 
@@ -112,13 +112,13 @@ class _CommandFactory:
             )
         if 0 in kernel.global_size:
             return []
-        site = self.site
-        site.images.check_launch(kernel)
-        limit = site.images.device.handle.max_work_group_size
+        resources = self.resources
+        resources.images.check_launch(kernel)
+        limit = resources.images.device.handle.max_work_group_size
         if kernel.local_size is not None and math.prod(kernel.local_size) > limit:
             raise CloptError(
                 f"The kernel @{kernel.name} needs work-groups of {math.prod(kernel.local_size)}, "
-                f"but {site.images.device} allows {limit}; compile the model for this device."
+                f"but {resources.images.device} allows {limit}; compile the model for this device."
             )
         handle = self._kernel(kernel)
         bindings: list[tuple[int, int]] = []
@@ -143,7 +143,7 @@ class _CommandFactory:
         arguments: list[cl.Buffer | int | HostArray | Array] = []
         for value, is_written in command.arguments:
             if isinstance(value, str):
-                arguments.append(self.site.weights.get(value))
+                arguments.append(self.resources.weights.get(value))
             elif command.is_on_host:
                 dtype, shape = array_type(value)
                 arguments.append(HostArray(self._buffer(value), shape, dtype, is_written))
@@ -168,9 +168,9 @@ class _CommandFactory:
     def _kernel(self, kernel: Kernel) -> cl.Kernel:
         name = kernel.function_name
         if not kernel.program:
-            return cl.Kernel(self.site.programs[name], name)
+            return cl.Kernel(self.resources.programs[name], name)
         arguments = len(kernel.arg_types) + len(kernel.scalars)
-        return kernel_of_binary(self.site.binaries[kernel.program], name, arguments)
+        return kernel_of_binary(self.resources.binaries[kernel.program], name, arguments)
 
     def _memory(self, value: SSAValue) -> tuple[int | cl.Buffer | cl.Image, int]:
         """Return the memory object that holds a value, and the value's byte offset in it."""

@@ -3,6 +3,7 @@
 from xdsl.ir import Dialect
 
 from ...machine.target import Target
+from .choice_attr import ChoiceAttr
 from .commands import ONE_COMMAND, Access, Command, access, commands, enqueued, is_offloaded
 from .enqueue_offload import EnqueueOffloadOp
 from .image_pool import image_objects
@@ -31,6 +32,7 @@ __all__ = [
     "AllocOp",
     "ArenaOp",
     "BufferViewOp",
+    "ChoiceAttr",
     "Command",
     "ConstantOp",
     "EnqueueCopyOp",
@@ -84,5 +86,5 @@ CL = Dialect(
         RunOp,
         ViewOp,
     ],
-    [TargetAttr],
+    [ChoiceAttr, TargetAttr],
 )

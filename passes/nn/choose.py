@@ -15,6 +15,7 @@ from xdsl.passes import ModulePass
 
 from ...accelerators import accelerators
 from ...context import explanations_of, memory_budget_of, weights_of
+from ...decisions import Choices, deciding
 from ...decisions.database import DeviceDriver, TuningDatabase
 from ...dialects import cl, nn
 from ...dialects.remarks import add_remarks
@@ -24,6 +25,7 @@ from ...targets import fact_of, with_facts
 from .forms import rewrite
 from .fuse import form_groups
 from .layout.carry_out import GroupKernels, carry_out, kernels_of_both, kernels_of_layouts
+from .layout.demanded import demanded_layouts
 from .layout.explain import layouts_table, writers_table
 from .layout.grouping import TEXELS
 from .layout.offload import OffloadProblem
@@ -111,12 +113,15 @@ def choose(module: ModuleOp, ctx: Context, options: NNChoosePass) -> list[Partit
     add_remarks(module, database.remarks)
     tuned = _Tuned(TunedForms(database, device, target), TunedLayouts(database, device, target))
     partitions: list[Partition] = []
-    for function in nn.networks_of(module):
-        choice = _Choice(module, function, target, ctx, options, preferred, weighed, tuned)
-        kernels = choice.kernels()
-        partitions.append(choice.partition)
-        if target.lanes and not options.graphs_only:
-            add_remarks(module, carry_out(function, kernels, target))
+    with deciding(module) as choices:
+        for function in nn.networks_of(module):
+            choice = _Choice(
+                module, function, target, ctx, options, preferred, weighed, tuned, choices
+            )
+            kernels = choice.kernels()
+            partitions.append(choice.partition)
+            if target.lanes and not options.graphs_only:
+                add_remarks(module, carry_out(function, kernels, target))
     return partitions
 
 
@@ -179,6 +184,7 @@ class _Choice:
     preferred: list[Accelerator]
     weighed: Accelerator | None
     tuned: _Tuned
+    choices: Choices | None
     partition: Partition = field(default_factory=lambda: Partition((), ()))
 
     def kernels(self) -> list[GroupKernels]:
@@ -195,13 +201,15 @@ class _Choice:
 
     def _layouts(self) -> list[GroupKernels]:
         """Return the kernels of all operations, with the cheapest forms and layouts."""
-        forms = rewrite(self.function, self.target, self.ctx, self.tuned.forms)
+        forms = rewrite(self.function, self.target, self.ctx, self.tuned.forms, self.choices)
         add_remarks(self.module, forms.remarks)
         if not self.target.lanes:
             self._explain(self._without_textures())
             return []
         budget = memory_budget_of(self.ctx)
         choice = self.tuned.layouts.choose(layout_problem(self.function, self.target, self.ctx))
+        if self.choices is not None:
+            choice = demanded_layouts(choice, self.choices)
         problem, solution = choice.problem, choice.solution
         add_remarks(self.module, choice.remarks)
         if self.options.explain:
@@ -217,7 +225,7 @@ class _Choice:
         accelerator.prepare(self.function)
         model = Copied(self.function)
         matches = accelerator.find_matches(model.function, self.target, weights)
-        forms = rewrite(self.function, self.target, self.ctx)
+        forms = rewrite(self.function, self.target, self.ctx, choices=self.choices)
         legal = model.in_function(matches.legal, forms)
         chooser = Chooser(accelerator, self.function, self.target, legal, minimum)
         reasons = dict(matches.reasons)

@@ -13,10 +13,17 @@ from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 from xdsl.pattern_rewriter import PatternRewriterListener, PatternRewriteWalker, RewritePattern
 
+from ...decisions import Choices
 from ...dialects import cl, nn
 from .conv_transpose_to_conv import ConvTransposeToConv
 from .split_concats import SplitConcat
-from .tuned_forms import ConvolutionSite, TunedForms, convolutions
+from .tuned_forms import (
+    ConvolutionSite,
+    FormChoice,
+    TunedForms,
+    convolutions,
+    demanded_forms,
+)
 from .winograd import ConvByTransforms
 
 
@@ -58,19 +65,26 @@ class Forms:
 
 
 def rewrite(
-    function: func.FuncOp, target: cl.Target, ctx: Context, tuned: TunedForms | None = None
+    function: func.FuncOp,
+    target: cl.Target,
+    ctx: Context,
+    tuned: TunedForms | None = None,
+    choices: Choices | None = None,
 ) -> Forms:
     """Rewrite each operation to the form in which OpenCL kernels compute it.
 
-    If `tuned` has faster forms of convolutions than the model's, it decides these.
+    `choices` decide the forms of convolutions, then `tuned` if it has faster ones than the model's.
     """
     forms = Forms()
     forms.apply(function, _simplest(function, target, ctx))
     # Winograd: 3x3 convolutions may become batches of matrix products between two transforms.
     transforms = ConvByTransforms.on(target, ctx, function)
     if transforms is not None:
-        if tuned is not None:
-            choice = tuned.choose(convolutions(function, transforms))
+        if tuned is not None or choices is not None:
+            found = convolutions(function, transforms)
+            choice = FormChoice() if tuned is None else tuned.choose(found)
+            if choices is not None:
+                choice = demanded_forms(found, choice, choices)
             transforms, forms.remarks = replace(transforms, chosen=choice.tiles), choice.remarks
         forms.apply(function, [transforms])
     return forms

@@ -9,8 +9,10 @@ from functools import cached_property
 from xdsl.dialects import func
 from xdsl.ir import Operation
 
+from ...decisions import Choices, SiteKind, numbered
 from ...decisions.database import DeviceDriver, TuningDatabase
 from ...dialects import cl, nn
+from ..locations import node_name
 from .network_records import NetworkRecords, digest
 from .winograd import ConvByTransforms
 
@@ -97,6 +99,18 @@ class TunedForms:
         if usual == other or known.is_refuted(network, usual, other):
             return FormChoice()
         return FormChoice(forms, known.remarks("forms of convolutions", self.device))
+
+
+def demanded_forms(
+    found: Sequence[ConvolutionSite], usual: FormChoice, choices: Choices
+) -> FormChoice:
+    """Return the forms of a network as its module demands, otherwise as usual; note all of them."""
+    forms: dict[ConvolutionSite, str] = {}
+    sites = numbered(SiteKind.FORM, (each.digest for each in found))
+    for each, site in zip(found, sites, strict=True):
+        form = usual.forms.get(each, each.usual)
+        forms[each] = choices.decide(site, form, each.tiles, node_name(each.op))
+    return FormChoice(forms, usual.remarks)
 
 
 def form_text(tile: int | None) -> str:

@@ -20,7 +20,9 @@ from xdsl.ir import Block, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...decisions import Choices, Site, SiteKind, deciding
 from ...decisions.database import DeviceDriver
+from ...decisions.record import APART, JOINED
 from ...dialects import cl, tir
 from ...dialects.remarks import add_remarks
 from ..free_names import free_name
@@ -62,8 +64,22 @@ class TIRJoinStripsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         device = DeviceDriver(self.device, self.driver)
         tuned = TunedJoins(self.tuning, self.places, device, cl.target_of(op))
-        join_strips(op, tuned.is_joined)
+        with deciding(op) as choices:
+
+            def is_joined(pair: Pair) -> bool:
+                usual = tuned.is_joined(pair)
+                return usual if choices is None else _decided(pair, usual, choices)
+
+            join_strips(op, is_joined)
         add_remarks(op, tuned.remarks())
+
+
+def _decided(pair: Pair, usual: bool, choices: Choices) -> bool:
+    """Return whether to join a pair as the module demands, or as usual; note it."""
+    comment = pair.joined.comment
+    site = Site(SiteKind.FUSION, pair.key)
+    nodes = pair.joined.sym_name.data if comment is None else comment.data
+    return choices.decide(site, JOINED if usual else APART, (JOINED, APART), nodes) == JOINED
 
 
 def join_strips(module: ModuleOp, is_joined: Callable[[Pair], bool]) -> None:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from functools import cached_property
 from hashlib import sha256
 
+from ...decisions.choice_file import read_plan
 from ...decisions.database import (
     DeviceDriver,
     RecordSource,
@@ -22,7 +23,7 @@ from ...decisions.database import (
 )
 from ...decisions.record import APART, JOINED, Kind, Record
 from ...dialects import cl, tir
-from .plan_file import kernel_key, plan_context, read_plan
+from .kernel_key import kernel_key
 from .ranked_plans import is_current
 from .rules.cpu.strips_model import StripsModel
 from .rules.naive_kernel import NaiveKernel
@@ -101,7 +102,7 @@ class Pair:
         known = latest(record for record in records if record.site == key)
         timed = [record for record in known if record.microseconds is not None]
         for record in sorted(timed, key=lambda record: (record.microseconds, record.choice)):
-            plan = read_plan(plan_context(), record.choice, record.place)
+            plan = read_plan(record.choice, record.place)
             try:
                 space_of(NaiveKernel(kernel), plan, self.model.target)
             except ScheduleError:

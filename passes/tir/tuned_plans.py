@@ -6,10 +6,11 @@ from collections import Counter
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
+from ...decisions.choice_file import read_plan
 from ...decisions.database import DeviceDriver, RecordSource, TuningDatabase, device_label
 from ...dialects import cl, tir
 from ...messages.printable import printable
-from .plan_file import kernel_key, plan_context, read_plan
+from .kernel_key import kernel_key
 from .ranked_plans import ranked_plans
 from .rules.naive_kernel import NaiveKernel
 from .rules.plans import space_of
@@ -54,7 +55,7 @@ class TunedPlans:
         for record in () if choice is None else choice.faster:
             if record.rule in without:
                 continue
-            plan = read_plan(plan_context(), record.choice, record.place)
+            plan = read_plan(record.choice, record.place)
             try:
                 space_of(NaiveKernel(func), plan, self.target)
             except ScheduleError as error:

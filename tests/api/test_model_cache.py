@@ -132,7 +132,7 @@ MISSES: dict[str, Callable[[pytest.MonkeyPatch, Path], dict[str, Any]]] = {
     "target": lambda patch, folder: {"target": "generic"},
     "rounded scales": lambda patch, folder: {"quantize": clopt.Quantization(round_scales=True)},
     "quantization": lambda patch, folder: {"quantize": "int8"},
-    "plans": lambda patch, folder: {"plans": write(folder / "plans", "clopt-plans 1\n")},
+    "choices": lambda patch, folder: {"choices": write(folder / "choices", "clopt-choices 1\n")},
     "database": lambda patch, folder: {"tuning": write(folder / "d.jsonl", "")},
     "database beside": lambda patch, folder: beside(patch, folder),
     "environment": lambda patch, folder: patch.setenv("CLOPT_CALIBRATION", "auto") or {},

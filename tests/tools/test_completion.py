@@ -27,7 +27,7 @@ CASES: list[tuple[Callable[[list[str]], None], str, set[str]]] = [
     (run.main, "clopt-run --dur", {"--duration"}),
     (run.main, "clopt-run m.onnx --precision f16", {"f16", "f16-storage"}),
     (run.main, "clopt-run big", {"big model.onnx"}),
-    (compile.main, "clopt-compile m.onnx --plans big", {"big model.onnx"}),
+    (compile.main, "clopt-compile m.onnx --choices big", {"big model.onnx"}),
     (reduce.main, "clopt-reduce --while", {"--while-fails"}),
     (tune.main, "clopt-tune sho", {"show"}),
     (tune.main, "clopt-tune search --sche", {"--scheduler"}),

@@ -238,8 +238,6 @@ def test_named_pipeline_is_expanded(good: Path, tmp_path: Path):
 def test_explanation_needs_plans(good: Path, capsys):
     said = sentence(capsys, good, "-p", "simplify", "--explain-plan")
     assert said == "--explain-plan: tir-choose-plan is not in the pipeline."
-    said = sentence(capsys, good, "-p", "simplify", "--plans", "net.plans")
-    assert said == "--plans: tir-choose-plan is not in the pipeline."
 
 
 def test_list_rules_needs_no_kernel(capsys: pytest.CaptureFixture[str]):

@@ -66,14 +66,13 @@ def test_explain_tells_layouts(model: Path, tmp_path: Path, capsys):
     assert "adreno-740 uses no textures: texture=off" in capsys.readouterr().err
 
 
-def test_plans_of_a_file(model: Path, tmp_path: Path):
-    file, given, result = (tmp_path / name for name in ("add.plans", "x.npy", "out.npz"))
-    choosing = "simplify,fuse,lower,tir-choose-plan"
-    opt.main([str(model), "--target", "pocl", "-p", choosing, "-t", "plans", "-o", str(file)])
+def test_choices_of_a_file(model: Path, tmp_path: Path):
+    file, given, result = (tmp_path / name for name in ("add.choices", "x.npy", "out.npz"))
+    opt.main([str(model), "--target", "pocl", "-p", "opencl", "-t", "choices", "-o", str(file)])
     assert "width = 4" in file.read_text()
     file.write_text(file.read_text().replace("width = 4", "width = 2"))
     np.save(given, X)
-    options = [str(model), "--target", "pocl", "--plans", str(file)]
+    options = [str(model), "--target", "pocl", "--choices", str(file)]
     run.main([*options, "--device", "pocl", "--input", f"x={given}", "-o", str(result)])
     np.testing.assert_allclose(np.load(result)["y"], Y)
     compile.main([*options, "-o", str(tmp_path / "compiled")])
@@ -288,7 +287,7 @@ WRONG_OPTIONS = {
     "--dim batch=-2": "--dim batch=-2: write name=value",
     "--dim w=1,h": "--dim w=1,h: write name=value",
     "--memory-limit 1XB": "--memory-limit 1XB: write a number of bytes, or as in 64MiB or 1GB",
-    "--plans nosuch": "Cannot read nosuch: No such file or directory.\n",
+    "--choices nosuch": "Cannot read nosuch: No such file or directory.\n",
     "--target no-such-target": 'There is no target "no-such-target"',
     "--target pocl texture=yes": 'texture must be "off" or "auto" or "prefer", not "yes"',
     "--target texture=yes": 'texture must be "off" or "auto" or "prefer", not "yes"',
@@ -351,7 +350,7 @@ def test_bad_model(damage: Callable[[Path], None], model: Path, tmp_path: Path, 
 
 @pytest.mark.parametrize(
     "options",
-    ["--dim batch=1", "--target texture=off", "--compare onnxruntime", "--explain", "--plans x"],
+    ["--dim batch=1", "--target texture=off", "--compare onnxruntime", "--explain", "--choices x"],
 )
 def test_compiled_folder_refuses(options: str, model: Path, tmp_path: Path, capsys):
     folder = tmp_path / "compiled"

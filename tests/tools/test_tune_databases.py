@@ -134,9 +134,9 @@ def test_prune(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Pat
 
 def test_export(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path) -> None:
     text = shown(capsys, "export", database)
-    assert text.startswith("clopt-plans 1\n# conv\n0123456789abcdef pocl,compute_units=2,")
-    assert text.endswith(f" 3 {BEST.choice}\n")
-    output = tmp_path / "net.plans"
+    assert text.startswith("clopt-choices 1\n# conv; 3 us\nplan 0123456789abcdef #tir.plan<")
+    assert text.endswith(f" {BEST.choice}\n")
+    output = tmp_path / "net.choices"
     assert not shown(capsys, "export", database, "-o", output)
     assert output.read_text() == text
     said = sentence(capsys, "export", database, "--device", "gpu")

@@ -11,7 +11,8 @@ import pytest
 
 import clopt
 from clopt.compiled_model import CompiledModel
-from clopt.passes.tir.plan_file import Entry, plan_text
+from clopt.decisions.choice_file import HEADER
+from clopt.dialects import tir
 from clopt.passes.tir.rules.plans import plan_of
 from clopt.tuning import confirm as confirm_file
 from clopt.tuning.confirm import confirm
@@ -39,10 +40,10 @@ def outcome(task: Task, rule: str, claimed: float) -> Outcome:
 
 def programs(folder: Path, changed: Outcome) -> tuple[CompiledModel, CompiledModel]:
     """The digits with default plans, and with another one for a kernel."""
-    file, task = folder / "plans", changed.task
-    file.write_text(plan_text([Entry(task.kernel, task.target.name, {}, changed.best.plan)]))
+    file, task = folder / "choices", changed.task
+    file.write_text(f"{HEADER}\nplan {task.kernel} {tir.PlanAttr(changed.best.plan)}\n")
     default = clopt.compile(DIGITS, dims={"batch": 1}, device="pocl")
-    return default, clopt.compile(DIGITS, dims={"batch": 1}, device="pocl", plans=file)
+    return default, clopt.compile(DIGITS, dims={"batch": 1}, device="pocl", choices=file)
 
 
 @pytest.mark.by_default(cases=1)

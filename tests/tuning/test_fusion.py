@@ -13,7 +13,7 @@ import pytest
 from clopt.compiled_model import CompiledModel
 from clopt.decisions.record import Record, facts_that_count
 from clopt.dialects import tir
-from clopt.passes.tir.plan_file import kernel_key
+from clopt.passes.tir.kernel_key import kernel_key
 from clopt.passes.tir.rules.plans import default_plan
 from clopt.passes.tir.tuned_joins import Pair, TunedJoins
 from clopt.tuning import confirm_fusion as comparison

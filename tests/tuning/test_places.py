@@ -27,7 +27,7 @@ func.func @main(%a: tensor<2x8xf32>) -> tensor<2x8xf32> {
 }
 """
 CHOOSING = "fuse,lower,tir-choose-plan"
-PLAN = re.compile(r"^([0-9a-f]{16}) .*(#tir\.plan<.*>)$", re.M)
+PLAN = re.compile(r"^plan ([0-9a-f]{16}) (#tir\.plan<.*>)$", re.M)
 
 
 @pytest.fixture(autouse=True)
@@ -46,8 +46,8 @@ def tuned(
     model: Path, device: DeviceDriver = HERE, words: str = "pocl", **fields: Any
 ) -> list[Record]:
     """The records of a device on which vectors of two are faster than the default, of eight."""
-    plans = model.with_suffix(".plans")
-    opt.main([str(model), "--target", words, "-p", CHOOSING, "-t", "plans", "-o", str(plans)])
+    plans = model.with_suffix(".choices")
+    opt.main([str(model), "--target", words, "-p", CHOOSING, "-t", "choices", "-o", str(plans)])
     match = PLAN.search(plans.read_text())
     assert match
     kernel, default = match.groups()

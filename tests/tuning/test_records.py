@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 from msgspec import structs
 
 from clopt import CloptError
+from clopt.decisions.choice_file import read_choices
 from clopt.decisions.database import DeviceDriver, TuningDatabase
 from clopt.decisions.record import Record
 from clopt.decisions.revision import compiler_revision
 from clopt.dialects import tir
-from clopt.passes.tir.plan_file import PlanFile
 from clopt.passes.tir.ranked_plans import ranked_plans
 from clopt.passes.tir.rules import RULES
 from clopt.tuning import records
@@ -270,26 +270,22 @@ def test_differences_beyond_the_noise() -> None:
     assert (gone.after, new.before) == (None, None)
 
 
-def test_the_best_plans_are_a_file_of_plans(tmp_path: Path) -> None:
+def test_the_best_plans_are_a_file_of_choices(tmp_path: Path) -> None:
     found = [
         *(record(plan(1), 9.0, default=True), record(plan(2), 3.0, nodes="conv")),
         *(record(plan(1), 9.0, site="b", default=True), record(plan(2), 8.9, site="b")),
     ]
-    file = tmp_path / "net.plans"
+    file = tmp_path / "net.choices"
     file.write_text(export(found))
     more = [of_layouts("c", "plain -> plain", 1.0), of_form("d", "direct", 1.0)]
     assert export([*found, *more]) == file.read_text()
-    entries = PlanFile.read(file).entries
-    assert [str(tir.PlanAttr(entries[k][0].plan)) for k in ("0123456789abcdef", "b")] == [
-        plan(2),
-        plan(1),
-    ]
-    assert entries["b"][0].holds_for(POCL)
-    assert entries["b"][0].microseconds == 9.0
+    chosen = {each.digest.data: str(each.choice) for each in read_choices(file)}
+    assert chosen == {"0123456789abcdef": plan(2), "b": plan(1)}
+    assert "# conv; 3 us\n" in file.read_text()
     with pytest.raises(CloptError, match="the database has no times for such a device"):
         export(found, device="gpu")
     more = [*found, record(plan(1), 1.0, driver="2.0")]
-    with pytest.raises(CloptError, match=r"driver 1\.0; .*driver 2\.0\. A file of plans must be"):
+    with pytest.raises(CloptError, match=r"driver 1\.0; .*driver 2\.0\. A file of choices must be"):
         export(more)
     assert "@" not in export(more, device="PROCESSOR", driver="2.0")
 

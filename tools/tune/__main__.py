@@ -27,7 +27,7 @@ COMMANDS: Mapping[str, str] = {
     "merge": "merge databases",
     "diff": "compare the best plans of two databases and their times",
     "prune": "remove records that are no longer needed from a database",
-    "export": "write the best plans of a database as a file for --plans",
+    "export": "write the best plans of a database as a file for --choices",
     "worker": "try the plans that a search on another machine sends",
     "runner": "write the C program that runs trials on boards without Python",
 }

@@ -1,4 +1,4 @@
-"""`clopt-tune export`: write the best plans of a database as a file for `--plans`."""
+"""`clopt-tune export`: write the best plans of a database as a file for `--choices`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from ...tuning.summaries import export
 from ..console import Options, about, make_parser, print_remarks, write_user_file
 
 EXAMPLES = """\
-clopt-tune export model.tuning.jsonl -o model.plans
-clopt-tune export all.jsonl --device H200 -o model.plans
+clopt-tune export model.tuning.jsonl -o model.choices
+clopt-tune export all.jsonl --device H200 -o model.choices
 """
 
 OPTIONS: Options = [

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -11,6 +11,7 @@ from xdsl.dialects.builtin import TensorType
 from xdsl.ir import SSAValue
 
 from ....dialects import cl, nn
+from ....dialects.nn import LayoutAttr
 from ....dialects.offload import OffloadCallOp
 from ...memory_budget import MemoryBudget, MemorySaving
 from ..fuse import Group
@@ -65,6 +66,10 @@ class LayoutProblem:
     """Whether arguments and results may have any layout, since the function is cut out of a
     network.
     """
+    demanded: Mapping[SSAValue, LayoutAttr | None] = field(
+        default_factory=dict[SSAValue, "LayoutAttr | None"]
+    )
+    """The only layout that a value may have."""
     variables: dict[SSAValue, LayoutVariable] = field(
         default_factory=dict[SSAValue, LayoutVariable]
     )
@@ -87,6 +92,13 @@ class LayoutProblem:
                     self._add(value, [Candidate(nn.layout_of(value))])
         for work in works:
             self._add_work(work)
+
+    def demanding(self, demanded: Mapping[SSAValue, LayoutAttr | None]) -> LayoutProblem:
+        """Return the problem in which some values have these layouts."""
+        return LayoutProblem(
+            *(self.function, self.groups, self.target, self.budget, self.measured, self.ratio),
+            demanded=demanded,
+        )
 
     def solve(self) -> Solution:
         """Return the cheapest choice of candidates."""
@@ -115,6 +127,8 @@ class LayoutProblem:
         direct = [c for c in possible if c.is_texture or not are_images]
         layouts = {candidate.layout for candidate in direct}
         readable = [*direct, *(c for c in readable if c.layout not in layouts)]
+        if value in self.demanded:
+            possible = [each for each in possible if each.layout == self.demanded[value]]
         variable = LayoutVariable(value, possible, readable)
         variable.number = self.problem.add([0.0] * len(possible))
         self.variables[value] = variable
@@ -152,6 +166,7 @@ class LayoutProblem:
         if must_save:
             possible = smallest(type_, possible, self.target)
         variable = self._add(value, possible, must_save)
+        possible = variable.candidates
         variable.work = self.works[value] = work
         alone = self.problem.costs[variable.number]
         if not work.is_view:

@@ -22,7 +22,7 @@ from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
 from clopt.passes.tir.choose_plan import TIRChoosePlanPass
-from clopt.passes.tir.plan_file import kernel_key
+from clopt.passes.tir.kernel_key import kernel_key
 from clopt.passes.tir.rules.plans import default_plan
 from support.tuning.records import HERE, POCL, of_fusion, record
 

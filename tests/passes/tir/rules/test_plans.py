@@ -13,7 +13,7 @@ from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
 from clopt.passes.tir.apply_plan import TIRApplyPlanPass
 from clopt.passes.tir.choose_plan import TIRChoosePlanPass
-from clopt.passes.tir.plan_file import kernel_key
+from clopt.passes.tir.kernel_key import kernel_key
 from clopt.passes.tir.rules import RULES
 from clopt.passes.tir.rules.naive_kernel import NaiveKernel
 from clopt.passes.tir.rules.plans import default_plan, first_fit, plan_of, space_of

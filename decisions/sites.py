@@ -1,0 +1,66 @@
+"""Sites: the places in a network where clopt decides between ways to compute something."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable
+from dataclasses import dataclass
+from enum import Enum
+
+
+class SiteKind(Enum):
+    """What is decided; the value is the first word of a line in a file of choices."""
+
+    FORM = "form"
+    """The form of a convolution: `direct`, or `winograd M` by transforms of M x M results."""
+    LAYOUT = "layout"
+    """How a value between kernels is stored: `plain`, or a `#nn.layout`."""
+    FUSION = "fusion"
+    """Whether a kernel computes its operand strip by strip: `joined`, or two kernels `apart`."""
+    PLAN = "plan"
+    """The schedule of a kernel: a `#tir.plan`."""
+
+
+@dataclass(frozen=True)
+class Site:
+    """A place where something is decided."""
+
+    kind: SiteKind
+    digest: str
+    """A digest of what is computed there, without names."""
+    number: int | None = None
+    """The number among equal computations in program order, from 1; None stands for all."""
+
+    @classmethod
+    def parse(cls, kind: str, digest: str) -> Site:
+        """Return the site of two words. Raise ValueError if they name none."""
+        known = [each.value for each in SiteKind]
+        if kind not in known:
+            raise ValueError(f"{kind} is not a kind of decision; the kinds are {', '.join(known)}")
+        name, mark, number = digest.partition("#")
+        if mark and not (number.isdecimal() and int(number) > 0):
+            raise ValueError(f"{digest} must end with #1, #2 and so on")
+        return cls(SiteKind(kind), name, int(number) if mark else None)
+
+    @property
+    def of_all(self) -> Site:
+        """The site that stands for all equal computations."""
+        return Site(self.kind, self.digest)
+
+    @property
+    def text(self) -> str:
+        """The digest, followed by `#` and the number."""
+        return self.digest if self.number is None else f"{self.digest}#{self.number}"
+
+    def __str__(self) -> str:
+        return f"{self.kind.value} {self.text}"
+
+
+def numbered(kind: SiteKind, digests: Iterable[str]) -> list[Site]:
+    """Return a site for each digest, equal ones numbered in order."""
+    seen: Counter[str] = Counter()
+    sites: list[Site] = []
+    for digest in digests:
+        seen[digest] += 1
+        sites.append(Site(kind, digest, seen[digest]))
+    return sites

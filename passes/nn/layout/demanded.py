@@ -1,0 +1,71 @@
+"""Layouts that a module's choices demand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Attribute, SSAValue
+
+from ....decisions import Choices, Site, SiteKind, numbered
+from ....dialects.nn import LayoutAttr
+from .kernels import Work
+from .problem import LayoutProblem
+from .savings import node_of
+from .solver import FORBIDDEN
+from .tuned_layouts import LayoutChoice
+
+_PLAIN = StringAttr("plain")
+
+
+def demanded_layouts(usual: LayoutChoice, choices: Choices) -> LayoutChoice:
+    """Return the layouts of a network as its module demands, the cheapest for all other values.
+
+    Note the layouts of all values that could have another one.
+    """
+    open_sites = list(_sites(usual.problem))
+    demanded: dict[SSAValue, LayoutAttr | None] = {}
+    for site, work in open_sites:
+        if choices.demanded(site) is not None:
+            demanded[work.result] = _allowed(usual.problem, site, work, choices)
+    choice = usual
+    if demanded:
+        problem = usual.problem.demanding(demanded)
+        choice = replace(usual, problem=problem, solution=problem.solve())
+        if choice.solution.cost >= FORBIDDEN:
+            site, work = next(each for each in open_sites if each[1].result in demanded)
+            raise choices.refused(site, node_of(work), "with the other demands, no kernel reads it")
+    for site, work in open_sites:
+        variable = choice.problem.variables[work.result]
+        chosen = variable.candidates[choice.solution.choice[variable.number]]
+        choices.note(site, _attribute(chosen.layout), node_of(work))
+    return choice
+
+
+def _sites(problem: LayoutProblem) -> Iterator[tuple[Site, Work]]:
+    """Yield the kernels whose results have several possible layouts."""
+    works = [
+        work
+        for value, work in problem.works.items()
+        if len(problem.variables[value].candidates) > 1
+    ]
+    yield from zip(numbered(SiteKind.LAYOUT, (work.digest for work in works)), works, strict=True)
+
+
+def _allowed(problem: LayoutProblem, site: Site, work: Work, choices: Choices) -> LayoutAttr | None:
+    """Return a demanded layout. Raise CloptError if the value cannot have it."""
+    layouts = [each.layout for each in problem.variables[work.result].candidates]
+    for layout in layouts:
+        if _attribute(layout) == choices.demanded(site):
+            return layout
+    names = " or ".join(_text(layout) for layout in layouts)
+    raise choices.refused(site, node_of(work), f"it is {names}")
+
+
+def _attribute(layout: LayoutAttr | None) -> Attribute:
+    return _PLAIN if layout is None else layout
+
+
+def _text(layout: LayoutAttr | None) -> str:
+    return _PLAIN.data if layout is None else str(layout)
