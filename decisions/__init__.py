@@ -5,6 +5,6 @@ notes what it chose. This package knows dialects, and no passes.
 """
 
 from .choices import Choices, deciding, demand
-from .sites import Site, SiteKind, numbered
+from .sites import Site, SiteKind
 
-__all__ = ["Choices", "Site", "SiteKind", "deciding", "demand", "numbered"]
+__all__ = ["Choices", "Site", "SiteKind", "deciding", "demand"]

@@ -7,8 +7,10 @@ it made, which is the same, with the names of the nodes.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Generator, Iterable
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
@@ -19,7 +21,7 @@ from ..dialects.properties import text
 from ..dialects.remarks import add_remarks
 from ..errors import CloptError
 from ..messages.printable import printable
-from .sites import Site
+from .sites import Site, SiteKind
 
 ATTRIBUTE_NAME = "cl.choices"
 
@@ -33,6 +35,13 @@ class Choices:
     def __init__(self, found: Iterable[ChoiceAttr]) -> None:
         self._found = {site_of(each): each for each in found}
         self._made: dict[Site, ChoiceAttr] = {}
+        self._seen: Counter[Site] = Counter()
+
+    def next_site(self, kind: SiteKind, digest: str) -> Site:
+        """Return the site of a computation; equal ones are numbered as a pass comes to them."""
+        of_all = Site(kind, digest)
+        self._seen[of_all] += 1
+        return replace(of_all, number=self._seen[of_all])
 
     def demanded(self, site: Site) -> Attribute | None:
         """Return the choice that the module demands for a site, or None."""

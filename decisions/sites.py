@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
 from dataclasses import dataclass
 from enum import Enum
 
@@ -17,8 +15,16 @@ class SiteKind(Enum):
     """How a value between kernels is stored: `plain`, or a `#nn.layout`."""
     FUSION = "fusion"
     """Whether a kernel computes its operand strip by strip: `joined`, or two kernels `apart`."""
+    ATTENTION = "attention"
+    """Whether one kernel computes the scores of attention and uses them: `joined` or `apart`."""
+    BORDER = "border"
+    """The border of a window's operand: padded in `memory`, or tested in the `loops`."""
+    PLACE = "place"
+    """A slice or a concatenation: a `part` of another value's memory, or a `kernel` that copies."""
     PLAN = "plan"
     """The schedule of a kernel: a `#tir.plan`."""
+    LAUNCH = "launch"
+    """Whether a small kernel shares the launch of one before it: `shared` or `own`."""
 
 
 @dataclass(frozen=True)
@@ -54,13 +60,3 @@ class Site:
 
     def __str__(self) -> str:
         return f"{self.kind.value} {self.text}"
-
-
-def numbered(kind: SiteKind, digests: Iterable[str]) -> list[Site]:
-    """Return a site for each digest, equal ones numbered in order."""
-    seen: Counter[str] = Counter()
-    sites: list[Site] = []
-    for digest in digests:
-        seen[digest] += 1
-        sites.append(Site(kind, digest, seen[digest]))
-    return sites

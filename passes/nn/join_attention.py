@@ -11,9 +11,12 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...decisions import Choices, SiteKind, deciding
 from ...dialects import cl, nn
+from ..locations import node_name
 from .fuse import Group, outline
 from .roles import role_of
+from .structure import structure_digest
 
 _FLOAT_BYTES = 4
 _TEMPORARIES = 2
@@ -36,11 +39,23 @@ class NNJoinAttentionPass(ModulePass):
         target = cl.target_of(op)
         if target.device.device_type != "cpu":
             return
-        for function in nn.networks_of(op):
-            for each in list(function.body.block.ops):
-                if isinstance(each, nn.SoftmaxOp) and (found := _Attention.of(each)) is not None:
-                    if found.fits(target):
-                        found.join()
+        with deciding(op) as choices:
+            for function in nn.networks_of(op):
+                for each in list(function.body.block.ops):
+                    found = _Attention.of(each) if isinstance(each, nn.SoftmaxOp) else None
+                    if found is not None and found.is_possible(target):
+                        if _is_joined(found, target, choices):
+                            found.join()
+
+
+def _is_joined(found: _Attention, target: cl.Target, choices: Choices | None) -> bool:
+    """Return whether to join an attention, as demanded or if its scores fit the L2 cache."""
+    usual = found.fits(target)
+    if choices is None:
+        return usual
+    site = choices.next_site(SiteKind.ATTENTION, found.digest)
+    words, nodes = ("joined", "apart"), node_name(found.weighted)
+    return choices.decide(site, "joined" if usual else "apart", words, nodes) == "joined"
 
 
 @dataclass
@@ -90,12 +105,22 @@ class _Attention:
             found.after.append(moved)
         return found
 
-    def fits(self, target: cl.Target) -> bool:
-        """Return whether there is a whole vector of queries and its scores fit the L2 cache."""
+    def is_possible(self, target: cl.Target) -> bool:
+        """Return whether there is a whole vector of queries."""
         *_, queries, keys = nn.shape_of(self.product.result)
+        return 1 < target.machine.vector_width <= queries and keys > 0
+
+    def fits(self, target: cl.Target) -> bool:
+        """Return whether the scores of a vector of queries fit the L2 cache."""
+        keys = nn.shape_of(self.product.result)[-1]
         scratch = _TEMPORARIES * _FLOAT_BYTES * keys * target.machine.vector_width
-        width = target.machine.vector_width
-        return 1 < width <= queries and keys > 0 and scratch <= target.machine.l2_cache_bytes
+        return scratch <= target.machine.l2_cache_bytes
+
+    @property
+    def digest(self) -> str:
+        """A digest of the products, the softmax and the operations between them."""
+        ops = [self.product, *reversed(self.chain), self.softmax, self.weighted]
+        return structure_digest(self.product.operands, ops)
 
     def join(self) -> None:
         """Move all operations into one region."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import inf, prod
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
-from xdsl.ir import SSAValue
+from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
     GreedyRewritePatternApplier,
@@ -17,11 +17,15 @@ from xdsl.pattern_rewriter import (
 )
 
 from ...context import memory_budget_of
+from ...decisions import Choices, SiteKind, deciding
 from ...dialects import cl, nn
 from ...dialects.nn.winograd import KERNEL
 from ..locations import node_name
 from ..memory_budget import MemoryBudget, MemorySaving
 from .rewriting import in_kernel, replace, rewrite_networks
+from .structure import structure_digest
+
+_MEMORY, _LOOPS = "memory", "loops"
 
 
 def _pad(x: SSAValue, low: tuple[int, ...], high: tuple[int, ...], value: float) -> nn.PadOp:
@@ -32,14 +36,31 @@ def _pad(x: SSAValue, low: tuple[int, ...], high: tuple[int, ...], value: float)
 
 
 @dataclass(frozen=True)
-class _Savings:
-    """Padding that a memory limit leaves to the loops of a kernel."""
+class _Borders:
+    """Decides whether borders are padded in memory or tested in the loops of a kernel."""
 
     budget: MemoryBudget | None
     target: cl.Target
+    choices: Choices | None
+    _decided: dict[Operation, bool] = field(default_factory=dict[Operation, bool])
 
-    def take(self, op: nn.ConvOp | nn.PoolOp, terms: int) -> bool:
-        """Return whether an operation with `terms` reads per result must keep its padding."""
+    def are_tested(self, op: nn.ConvOp | nn.PoolOp, terms: int) -> bool:
+        """Return whether the loops of an operation with `terms` reads per result test its border.
+
+        A memory limit demands that, or a choice does.
+        """
+        if op not in self._decided:
+            tested = self._must_save(op, terms)
+            if self.choices is not None:
+                site = self.choices.next_site(SiteKind.BORDER, structure_digest(op.operands, [op]))
+                usual = _LOOPS if tested else _MEMORY
+                chosen = self.choices.decide(site, usual, (_MEMORY, _LOOPS), node_name(op))
+                tested = chosen == _LOOPS
+            self._decided[op] = tested
+        return self._decided[op]
+
+    def _must_save(self, op: nn.ConvOp | nn.PoolOp, terms: int) -> bool:
+        """Return whether a memory limit leaves no room for the padding; offer to do without."""
         if self.budget is None:
             return False
         node, type_ = node_name(op), nn.tensor_type(op.x)
@@ -59,14 +80,14 @@ class _Savings:
 class SplitConvPadding(RewritePattern):
     """conv with pads -> pad, conv without."""
 
-    savings: _Savings
+    borders: _Borders
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:
         pads = nn.ints(op.pads)
         if in_kernel(op) or not any(pads):
             return
-        if self.savings.take(op, prod(nn.shape_of(op.w)[1:])):
+        if self.borders.are_tested(op, prod(nn.shape_of(op.w)[1:])):
             return
         rank = len(pads) // 2
         pad = _pad(op.x, pads[:rank], pads[rank:], 0)
@@ -103,7 +124,7 @@ class SplitWinogradPadding(RewritePattern):
 class SplitPoolPadding(RewritePattern):
     """max pool, or average pool that counts its padding, with pads -> pad, pool without."""
 
-    savings: _Savings
+    borders: _Borders
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.PoolOp, rewriter: PatternRewriter, /) -> None:
@@ -116,7 +137,7 @@ class SplitPoolPadding(RewritePattern):
             return
         if not is_max and not (op.kind.data is nn.PoolKind.AVERAGE and counted):
             return
-        if self.savings.take(op, prod(kernel)):
+        if self.borders.are_tested(op, prod(kernel)):
             return
         rank = len(kernel)
         sizes = zip(
@@ -149,11 +170,12 @@ class NNSplitPaddingPass(ModulePass):
     name = "nn-split-padding"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        savings = _Savings(memory_budget_of(ctx), cl.target_of(op))
-        patterns: list[RewritePattern] = [
-            SplitConvPadding(savings),
-            SplitWinogradPadding(),
-            SplitPoolPadding(savings),
-        ]
-        applier = GreedyRewritePatternApplier(patterns, dce_enabled=False)
-        rewrite_networks(op, applier)
+        with deciding(op) as choices:
+            borders = _Borders(memory_budget_of(ctx), cl.target_of(op), choices)
+            patterns: list[RewritePattern] = [
+                SplitConvPadding(borders),
+                SplitWinogradPadding(),
+                SplitPoolPadding(borders),
+            ]
+            applier = GreedyRewritePatternApplier(patterns, dce_enabled=False)
+            rewrite_networks(op, applier)

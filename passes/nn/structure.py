@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from hashlib import sha256
+from typing import cast
 
 from xdsl.ir import Operation, SSAValue
 
@@ -28,3 +30,16 @@ def structure(
         )
         rows.append((op.name, operands, properties, types, *bodies))
     return tuple(rows), number
+
+
+def structure_digest(inputs: Iterable[SSAValue], ops: Iterable[Operation]) -> str:
+    """Return a digest of `structure` that is the same in every process."""
+    rows, _ = structure(inputs, ops)
+    return sha256("\n".join(map(structure_text, rows)).encode()).hexdigest()[:16]
+
+
+def structure_text(part: object) -> str:
+    """Return a part of a structure as text that is the same in every process."""
+    if isinstance(part, tuple):
+        return f"({', '.join(map(structure_text, cast('tuple[object, ...]', part)))})"
+    return str(part)

@@ -12,6 +12,7 @@ from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
 from ...context import memory_budget_of, weights_of
+from ...decisions import deciding
 from ...dialects import cl, nn
 from ...dialects.cl.images import verify_image
 from ...dialects.cl.target_attr import ATTRIBUTE_NAME
@@ -47,15 +48,17 @@ class NNToCLPass(ModulePass):
             _check_images(op)
         kernels, graphs = KernelTable(contents.names), cl.graphs_of(op)
         weights, target = weights_of(ctx, op), cl.target_of(op)
-        module = ModuleContext(weights, target, kernels, graphs, memory_budget_of(ctx))
         block, programs = op.body.block, dict[str, cl.ProgramOp]()
-        for name, function in contents.networks.items():
-            programs[name] = program = _program(function, module)
-            block.insert_op_before(program, function)
-            if nn.wants_wrapper(function):
-                program.sym_name = StringAttr(free_name(f"{name}_program", contents.names))
-                block.insert_op_before(wrapper(function, program), function)
-            function.detach()
+        with deciding(op) as choices:
+            budget = memory_budget_of(ctx)
+            module = ModuleContext(weights, target, kernels, graphs, budget, choices)
+            for name, function in contents.networks.items():
+                programs[name] = program = _program(function, module)
+                block.insert_op_before(program, function)
+                if nn.wants_wrapper(function):
+                    program.sym_name = StringAttr(free_name(f"{name}_program", contents.names))
+                    block.insert_op_before(wrapper(function, program), function)
+                function.detach()
         replace_calls(contents.calls, programs)
         if block.first_op is not None:
             block.insert_ops_before(kernels.outline(), block.first_op)

@@ -9,7 +9,7 @@ from functools import cached_property
 from xdsl.dialects import func
 from xdsl.ir import Operation
 
-from ...decisions import Choices, SiteKind, numbered
+from ...decisions import Choices, SiteKind
 from ...decisions.database import DeviceDriver, TuningDatabase
 from ...dialects import cl, nn
 from ..locations import node_name
@@ -106,8 +106,8 @@ def demanded_forms(
 ) -> FormChoice:
     """Return the forms of a network as its module demands, otherwise as usual; note all of them."""
     forms: dict[ConvolutionSite, str] = {}
-    sites = numbered(SiteKind.FORM, (each.digest for each in found))
-    for each, site in zip(found, sites, strict=True):
+    for each in found:
+        site = choices.next_site(SiteKind.FORM, each.digest)
         form = usual.forms.get(each, each.usual)
         forms[each] = choices.decide(site, form, each.tiles, node_name(each.op))
     return FormChoice(forms, usual.remarks)

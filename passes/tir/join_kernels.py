@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from hashlib import sha256
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -12,10 +13,12 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...decisions import Choices, SiteKind, deciding
 from ...dialects import cl, tir
 from ..free_names import free_name
 from .join.bodies import Member, Signature, in_sequence, side_by_side
 from .join.launches import Cost, ProgramCommands, cost_of, is_eligible
+from .kernel_key import kernel_key
 from .schedule.analysis import memref_of
 
 _MOST_MICROSECONDS = 40.0
@@ -31,6 +34,7 @@ _MOST_ARGUMENTS = 64
 _REACH = 6
 """Maximum number of commands that a launch may overtake to run beside another launch."""
 
+_SHARED, _OWN = "shared", "own"
 _Form = Callable[[Sequence[Member], Signature], tir.FuncOp]
 
 
@@ -49,19 +53,20 @@ class TIRJoinKernelsPass(ModulePass):
         target = cl.target_of(op)
         if target.device.device_type != "cpu":
             return
-        joiner = _Joiner(op, target)
-        for program in op.ops:
-            if isinstance(program, cl.ProgramOp):
-                _join_sequences(program, joiner)
-                _join_neighbours(program, joiner)
-        joiner.erase_unused()
+        with deciding(op) as choices:
+            joiner = _Joiner(op, target, choices)
+            for program in op.ops:
+                if isinstance(program, cl.ProgramOp):
+                    _join_sequences(program, joiner)
+                    _join_neighbours(program, joiner)
+            joiner.erase_unused()
 
 
 class _Joiner:
     """The kernels of a module, including the joint kernels created so far."""
 
-    def __init__(self, module: ModuleOp, target: cl.Target) -> None:
-        self.module, self.target = module, target
+    def __init__(self, module: ModuleOp, target: cl.Target, choices: Choices | None) -> None:
+        self.module, self.target, self._choices = module, target, choices
         self.functions = {op.sym_name.data: op for op in module.ops if isinstance(op, tir.FuncOp)}
         self._kernels = cl.kernels_of(module)
         self._costs: dict[str, Cost | None] = {}
@@ -77,6 +82,23 @@ class _Joiner:
             kernel = self.functions[name]
             self._costs[name] = cost_of(kernel, self.target) if is_eligible(kernel) else None
         return self._costs[name]
+
+    def considers(self, pays: bool) -> bool:
+        """Return whether joining two launches is worth a closer look, or may be demanded."""
+        return pays or self._choices is not None
+
+    def is_shared(self, first: cl.EnqueueKernelOp, second: cl.EnqueueKernelOp, usual: bool) -> bool:
+        """Return whether two kernels share a launch, as demanded or else as usual; note it."""
+        if self._choices is None:
+            return usual
+        site = self._choices.next_site(SiteKind.LAUNCH, self._digest(first, second))
+        nodes = f"@{first.kernel_name}, @{second.kernel_name}"
+        word = _SHARED if usual else _OWN
+        return self._choices.decide(site, word, (_SHARED, _OWN), nodes) == _SHARED
+
+    def _digest(self, *launches: cl.EnqueueKernelOp) -> str:
+        keys = (kernel_key(self.functions[each.kernel_name]) for each in launches)
+        return sha256(" ".join(keys).encode()).hexdigest()[:16]
 
     def launches(self, program: cl.ProgramOp) -> ProgramCommands:
         """Return the current commands of a program."""
@@ -196,11 +218,13 @@ def _join_sequences(program: cl.ProgramOp, joiner: _Joiner) -> None:
             finish()
             cost = None
             continue
-        if cost is not None and _pays_in_sequence(cost, own_cost, joiner.target):
-            if _bind([*run, op], launches) is not None:
-                run.append(op)
-                cost = Cost(cost.microseconds + own_cost.microseconds, 1)
-                continue
+        if cost is not None and 1 in (cost.items, own_cost.items):
+            pays = _pays_in_sequence(cost, own_cost, joiner.target)
+            if joiner.considers(pays) and _bind([*run, op], launches) is not None:
+                if joiner.is_shared(run[-1], op, pays):
+                    run.append(op)
+                    cost = Cost(cost.microseconds + own_cost.microseconds, 1)
+                    continue
         finish()
         run.append(op)
         cost = own_cost
@@ -208,12 +232,14 @@ def _join_sequences(program: cl.ProgramOp, joiner: _Joiner) -> None:
 
 
 def _pays_in_sequence(first: Cost, second: Cost, target: cl.Target) -> bool:
-    """Return whether one work-item that runs both kernels is faster than two launches."""
+    """Return whether one work-item that runs both kernels is faster than two launches.
+
+    One of them has a single work-item.
+    """
     both = Cost(first.microseconds + second.microseconds, 1)
     apart = first.elapsed(target.device.compute_units) + second.elapsed(target.device.compute_units)
     return (
-        1 in (first.items, second.items)
-        and both.microseconds <= _MOST_MICROSECONDS
+        both.microseconds <= _MOST_MICROSECONDS
         and both.microseconds - apart <= target.machine.launch_microseconds
     )
 
@@ -256,7 +282,8 @@ def _partner(
             continue
         binding = _bind([first, second], launches)
         if binding is not None and launches.has_room(time, later):
-            return first, second, binding
+            if joiner.is_shared(first, second, usual=True):
+                return first, second, binding
     return None
 
 

@@ -10,7 +10,7 @@ from xdsl.parser import Parser
 
 from clopt import CloptError
 from clopt.context import CloptContext
-from clopt.decisions import Site, SiteKind, deciding, demand, numbered
+from clopt.decisions import Site, SiteKind, deciding, demand
 from clopt.decisions.choice_file import HEADER, choices_text, read_choices
 from clopt.decisions.choices import choice_of, choices_of, remark_unmatched
 from clopt.dialects.nn import LayoutAttr
@@ -34,7 +34,7 @@ def decided(module: ModuleOp, *digests: str) -> list[str]:
     """What a pass chooses for convolutions with these digests, usually direct ones."""
     with deciding(module) as choices:
         assert choices is not None
-        sites = numbered(SiteKind.FORM, digests)
+        sites = [choices.next_site(SiteKind.FORM, digest) for digest in digests]
         return [choices.decide(site, "direct", WORDS, f"conv {site.number}") for site in sites]
 
 

@@ -8,7 +8,7 @@ from dataclasses import replace
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, SSAValue
 
-from ....decisions import Choices, Site, SiteKind, numbered
+from ....decisions import Choices, Site, SiteKind
 from ....dialects.nn import LayoutAttr
 from .kernels import Work
 from .problem import LayoutProblem
@@ -24,7 +24,7 @@ def demanded_layouts(usual: LayoutChoice, choices: Choices) -> LayoutChoice:
 
     Note the layouts of all values that could have another one.
     """
-    open_sites = list(_sites(usual.problem))
+    open_sites = list(_sites(usual.problem, choices))
     demanded: dict[SSAValue, LayoutAttr | None] = {}
     for site, work in open_sites:
         if choices.demanded(site) is not None:
@@ -43,14 +43,11 @@ def demanded_layouts(usual: LayoutChoice, choices: Choices) -> LayoutChoice:
     return choice
 
 
-def _sites(problem: LayoutProblem) -> Iterator[tuple[Site, Work]]:
+def _sites(problem: LayoutProblem, choices: Choices) -> Iterator[tuple[Site, Work]]:
     """Yield the kernels whose results have several possible layouts."""
-    works = [
-        work
-        for value, work in problem.works.items()
-        if len(problem.variables[value].candidates) > 1
-    ]
-    yield from zip(numbered(SiteKind.LAYOUT, (work.digest for work in works)), works, strict=True)
+    for value, work in problem.works.items():
+        if len(problem.variables[value].candidates) > 1:
+            yield choices.next_site(SiteKind.LAYOUT, work.digest), work
 
 
 def _allowed(problem: LayoutProblem, site: Site, work: Work, choices: Choices) -> LayoutAttr | None:

@@ -12,7 +12,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects import nn
 from ..fuse import Group, is_literal
-from ..structure import structure
+from ..structure import structure, structure_text
 from .access import OperandAccess, contraction_lane, is_contraction, operand_accesses
 
 _NEVER = OperandAccess(0.0)
@@ -51,7 +51,7 @@ class Work:
     def digest(self) -> str:
         """Return a digest of the computation, independent of names: the key of its records."""
         rows, number = cast("tuple[tuple[object, ...], int]", self.key)
-        text = "\n".join([str(_VERSION), *map(_text, rows), str(number)])
+        text = "\n".join([str(_VERSION), *map(structure_text, rows), str(number)])
         return sha256(text.encode()).hexdigest()[:16]
 
     @cached_property
@@ -105,13 +105,6 @@ def work_lane(work: Work) -> int | None:
     if op is None or nn.shape_of(op.results[0]) != nn.shape_of(work.result):
         return None
     return contraction_lane(op)
-
-
-def _text(part: object) -> str:
-    """Return a part of a structure as text that is the same in every process."""
-    if isinstance(part, tuple):
-        return f"({', '.join(map(_text, cast('tuple[object, ...]', part)))})"
-    return str(part)
 
 
 def _contraction(ops: Iterable[Operation]) -> nn.NNOp | None:

@@ -9,6 +9,7 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import MemRefType
 from xdsl.ir import Attribute, Operation, SSAValue
 
+from ....decisions import Choices
 from ....dialects import cl, nn
 from ....dialects.cl.ops import byte_count
 from ....dialects.offload import OffloadCallOp, OffloadGraphOp
@@ -33,6 +34,7 @@ class ModuleContext:
     graphs: dict[str, OffloadGraphOp]
     """The graphs of accelerators that no call uses yet."""
     budget: MemoryBudget | None = None
+    choices: Choices | None = None
 
     def graph(self, call: OffloadCallOp) -> OffloadGraphOp:
         """Return the graph of a call; its tensors exist once, so it can serve only one call."""
@@ -62,7 +64,9 @@ class ProgramBody:
             self.buffers[value] = param
         params = self.block.args[program.input_count :]
         self.returned = list(zip(returned_values(function), params, strict=True))
-        self.assignment = assign_buffers(function, self.returned, module.target, module.budget)
+        self.assignment = assign_buffers(
+            function, self.returned, module.target, module.budget, module.choices
+        )
 
     def lower(self, op: Operation) -> None:
         """Append the commands of one operation."""

@@ -18,12 +18,14 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import NoneAttr
 from xdsl.ir import BlockArgument, SSAValue
 
+from ....decisions import Choices
 from ....dialects import cl, nn
 from ....dialects.cl.ops import byte_count
 from ....dialects.offload import OffloadCallOp
 from ...locations import node_name
 from ...memory_budget import MemoryBudget, MemorySaving
 from .layouts import is_packed_view
+from .place_choices import KERNEL, PART, PlaceChoices
 
 Step: TypeAlias = nn.FusedOp | OffloadCallOp
 """An operation that computes and can write its results to any buffer."""
@@ -87,6 +89,11 @@ class BufferAssignment:
     slices: set[nn.FusedOp] = field(default_factory=set[nn.FusedOp])
     """Slices without a kernel."""
 
+    @property
+    def regions(self) -> set[nn.FusedOp]:
+        """The slices and joins without a kernel of their own for the whole result."""
+        return {*self.slices, *self.joins}
+
     def is_placed(self, value: SSAValue) -> bool:
         """Return whether a value already has a place in another buffer."""
         return value in self.outputs or value in self.parts
@@ -124,12 +131,14 @@ def assign_buffers(
     results: Sequence[tuple[SSAValue, SSAValue]],
     target: cl.Target,
     budget: MemoryBudget | None = None,
+    choices: Choices | None = None,
 ) -> BufferAssignment:
     """Assign buffers to the results of a function's regions and calls.
 
     `results` are the returned values with their parameters. Parts that kernels access start at
     multiples of `image_base_alignment_bytes`. A part keeps its whole value alive: while parts raise
     the peak of live bytes by more than `_MOST_GROWTH`, the part that raises it most is dropped.
+    `choices` decide first which regions become parts.
     """
     alignment, sizes = target.device.image_base_alignment_bytes, Sizes()
     if not target.device.sub_buffers:
@@ -138,6 +147,11 @@ def assign_buffers(
     regions = [op for op in steps if isinstance(op, nn.FusedOp)]
     if budget is not None:
         regions = [op for op in regions if not budget.must(MemorySaving.PLACE, node_name(op))]
+    places = None
+    if choices is not None:
+        parts = _place(regions, results, alignment, sizes).regions
+        places = PlaceChoices.of(choices, [op for op in regions if op in parts])
+        regions = [op for op in regions if not places.demands(op, KERNEL)]
     apart = _place([], results, alignment, sizes)
     limit = _MOST_GROWTH * max(live_bytes(steps, results, apart)[0])
     kept = regions
@@ -150,7 +164,7 @@ def assign_buffers(
         time = next(i for i, total in enumerate(totals) if total > limit)
         before = kept
         for fused in kept:
-            if fused not in assignment.slices and fused not in assignment.joins:
+            if fused not in assignment.regions or (places and places.demands(fused, PART)):
                 continue
             first, last = lives.get(assignment.origin(fused.outputs[0]).whole, (time + 1, time))
             if first <= time <= last:
@@ -163,6 +177,8 @@ def assign_buffers(
             break
     if budget is not None:
         _offer_places(kept, steps, results, assignment, target, budget)
+    if places is not None:
+        places.note(assignment.regions)
     return assignment
 
 
