@@ -106,3 +106,43 @@ def separable_network(widths: Sequence[int] = (16, 384), size: int = 10) -> onnx
     )
     opset = helper.make_opsetid("", 17)
     return helper.make_model(graph, opset_imports=[opset], ir_version=9)
+
+
+def assorted_network() -> onnx.ModelProto:
+    """Windows with borders, a concatenation and an attention: a site of each kind between kernels.
+
+    On the target `pocl blocks=off` all kernels after the convolution are small enough to share
+    launches.
+    """
+    rng = np.random.default_rng(0)
+    shapes = {"w1": (8, 3, 3, 3), "w2": (4, 8, 1, 1), "w3": (8, 8, 1, 1)}
+    shapes |= {name: (12, 8) for name in ("wq", "wk", "wv")}
+    weights = {name: rng.standard_normal(shape) / 3 for name, shape in shapes.items()}
+    window = {"kernel_shape": [3, 3], "pads": [1] * 4}
+    nodes = [
+        helper.make_node("Conv", ["x", "w1"], ["padded"], **window),
+        helper.make_node("MaxPool", ["padded"], ["pooled"], strides=[2, 2], **window),
+        helper.make_node("Conv", ["pooled", "w2"], ["narrow"]),
+        helper.make_node("Conv", ["pooled", "w3"], ["wide"]),
+        helper.make_node("Concat", ["wide", "narrow"], ["maps"], axis=1),
+        helper.make_node("Reshape", ["maps", "shape"], ["columns"]),
+        helper.make_node("Transpose", ["columns"], ["rows"], perm=[0, 2, 1]),
+        *(helper.make_node("MatMul", ["rows", f"w{name}"], [name]) for name in "qkv"),
+        helper.make_node("Transpose", ["k"], ["turned"], perm=[0, 2, 1]),
+        helper.make_node("MatMul", ["q", "turned"], ["scores"]),
+        helper.make_node("Softmax", ["scores"], ["shares"]),
+        helper.make_node("MatMul", ["shares", "v"], ["y"]),
+    ]
+    for node in nodes:
+        node.name = node.output[0]
+    graph = helper.make_graph(
+        nodes,
+        "assorted",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, (1, 3, 8, 8))],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, (1, 16, 8))],
+        [
+            *(numpy_helper.from_array(v.astype(np.float32), name) for name, v in weights.items()),
+            numpy_helper.from_array(np.array([1, 12, 16]), "shape"),
+        ],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
