@@ -139,17 +139,20 @@ class TuningDatabase:
     def _kinds(self) -> frozenset[tuple[Kind, str]]:
         return frozenset((kind, target) for kind, _, target in self._by_site)
 
-    def known(
+    def tried(
         self, kind: Kind, site: str, target: Target, device: DeviceDriver
     ) -> Sequence[Record]:
-        """Return this device's newest record of each choice at a site, a time or a fault.
-
-        These choices need no further trial. A time is valid for one compiler revision; a fault for
-        all.
-        """
+        """Return this device's newest record of each choice at a site, by any compiler."""
         found = self.of({kind: [site]}, target.name)
-        newest = latest(r for r in found if r.holds_for(target) and device.measured(r))
-        return [r for r in newest if r.fault or r.revision == compiler_revision()]
+        return latest(r for r in found if r.holds_for(target) and device.measured(r))
+
+
+def is_valid(record: Record) -> bool:
+    """Return whether a choice needs no further trial on the record's device.
+
+    A time is valid for one compiler revision; a fault for all.
+    """
+    return bool(record.fault) or record.revision == compiler_revision()
 
 
 def latest(records: Iterable[Record]) -> Sequence[Record]:

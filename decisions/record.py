@@ -123,6 +123,8 @@ class Record(
     """When the trial ran, `2026-01-31T12:00:00Z`. Informative: the order of lines decides."""
     revision: str = ""
     """The compiler that was measured: `compiler_revision()`; empty if unknown."""
+    text: str = ""
+    """A digest of the OpenCL C that was timed: `TrialProgram.text`; empty if unknown."""
 
     def __post_init__(self) -> None:
         """Raise ValueError if fields contradict each other."""

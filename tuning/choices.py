@@ -8,14 +8,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field, replace
+from functools import partial
+from hashlib import sha256
 from typing import ClassVar, Protocol
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import PassPipeline
+from xdsl.utils.exceptions import VerifyException
 
 from ..context import CloptContext
 from ..decisions.record import Kind
 from ..dialects import cl, tir
+from ..errors import CloptError
 from ..passes.nn.layout.alone import is_border
 from ..passes.pipelines import LOWER, REGIONS
 from ..passes.tir.rules.plans import default_plan
@@ -80,7 +84,10 @@ class Measured:
         time, any_ = self._sum(lambda result: 1.0), self.results[0]
         overhead = (sum(self.launches) - 1) * target.machine.launch_microseconds
         noise = self._sum(lambda result: result.noise or 0.0) / time
-        return Measurement(any_.device, any_.driver, seconds, time + overhead, noise, runs)
+        return Measurement(
+            *(any_.device, any_.driver, seconds, time + overhead, noise, runs),
+            text=joint_text([each.text for each in self.results]),
+        )
 
     def _sum(self, share: Callable[[Result], float]) -> float:
         pairs = zip(self.launches, self.results, strict=True)
@@ -98,7 +105,15 @@ class ChoiceJournal(Protocol):
         """Return the choices that were already tried at a site on this device."""
         ...
 
+    def earlier(self, task: Task) -> Sequence[Result]:
+        """Return times by other compilers for a kernel's plans, with the text that was timed."""
+        ...
+
     def note_choice(self, measured: Measured, target: cl.Target) -> None: ...
+
+    def renew(self, choice: TunedChoice, target: cl.Target, text: Callable[[], str]) -> bool:
+        """Note another compiler's time of a choice if it timed `text`; return whether it did."""
+        ...
 
 
 @dataclass
@@ -138,7 +153,9 @@ class ChoiceSession:
             if self._deadline.is_over:
                 break
             if choice not in self.journal.known_choices(each.kind, site, self.target):
-                tasks.append((each, each.tasks()))
+                found = each.tasks()
+                if not self.journal.renew(each, self.target, partial(_text, found)):
+                    tasks.append((each, found))
         self._try(task for _, several in tasks for task in several)
         for each, several in tasks:
             if several and all(task.kernel in self._known for task in several):
@@ -152,16 +169,36 @@ class ChoiceSession:
         for task in tasks:
             if task.kernel in self._known or task.kernel in waiting:
                 continue
-            plan = default_plan(Programs(task).kernel, task.target).data
+            plan = _default(Programs(task))
             known = [each for each in self.journal.known(task) if each.plan == plan]
             if known:
                 self._known[task.kernel] = known[0]
             else:
-                waiting[task.kernel] = self.machines.submit(Trial(task, plan, _RUNS))
+                earlier = next((e for e in self.journal.earlier(task) if e.plan == plan), None)
+                trial = Trial(task, plan, _RUNS, earlier=earlier)
+                waiting[task.kernel] = self.machines.submit(trial)
         keys = {future: key for key, future in waiting.items()}
         for future in self._deadline.in_time({future: future for future in keys}):
             self._known[keys[future]] = future.result()
             self.trials += 1
+
+
+def _default(programs: Programs) -> tir.Plan:
+    return default_plan(programs.kernel, programs.task.target).data
+
+
+def _text(tasks: Iterable[Task]) -> str:
+    """Return a digest of some launches with default plans, or "" if one is illegal."""
+    several = map(Programs, tasks)
+    try:
+        return joint_text([programs.of(_default(programs)).text for programs in several])
+    except (CloptError, VerifyException):
+        return ""  # the trial returns the fault
+
+
+def joint_text(texts: Sequence[str]) -> str:
+    """Return a digest of several digests; empty if one is unknown."""
+    return sha256(" ".join(texts).encode()).hexdigest()[:16] if all(texts) else ""
 
 
 def tasks_alone(module: ModuleOp, weights: Weights) -> list[Task]:

@@ -288,6 +288,7 @@ class Fleet:
             trial.plan,
             trial.most_runs,
             trial.rival,
+            trial.earlier,
             resources={self._label: 1},
             pure=False,
         )

@@ -175,6 +175,7 @@ def try_plan(
     plan: tir.Plan,
     most_runs: int,
     rival: Rival | None,
+    earlier: Result | None,
 ) -> None:
     """Try a plan on the worker that runs this call; `task` may be None if the worker has it.
 
@@ -185,7 +186,7 @@ def try_plan(
     bench = worker.plugins[_PLUGIN]
     assert isinstance(bench, _WorkerBench)
     worker.log_event(
-        topic, (ticket, pickle.dumps(_answer(bench, key, task, plan, most_runs, rival)))
+        topic, (ticket, pickle.dumps(_answer(bench, key, task, plan, most_runs, rival, earlier)))
     )
 
 
@@ -196,12 +197,13 @@ def _answer(
     plan: tir.Plan,
     most_runs: int,
     rival: Rival | None,
+    earlier: Result | None,
 ) -> Result | TaskMissing:
     task = bench.task(key, task)
     if task is None:
         return TaskMissing()
     try:
-        return bench.machines.submit(Trial(task, plan, most_runs, rival)).result()
+        return bench.machines.submit(Trial(task, plan, most_runs, rival, earlier)).result()
     except CloptError as error:
         bench.fail(str(error))
     except CancelledError:  # this worker is ending

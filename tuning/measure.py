@@ -101,7 +101,12 @@ class MeasuringInstrument(ABC):
         kept, self._kept = self._kept, None  # dropped if the trial fails
         result = Result(device.name, device.driver, kernel=trial.task.kernel, plan=trial.plan)
         try:
-            launch, rival = self._checked(trial), self._rival(trial, kept)
+            program, text = self._program(trial)
+            result = replace(result, text=text)
+            if trial.earlier is not None and trial.earlier.text == text:
+                self._kept = kept
+                return replace(trial.earlier, seconds=time.monotonic() - start)
+            launch, rival = self._checked(trial, program), self._rival(trial, kept)
             with turns.alone(self.resource(trial.task)):
                 timed = _timed(launch, rival, trial)
             self._kept = rival
@@ -110,17 +115,23 @@ class MeasuringInstrument(ABC):
             result = replace(result, fault=error.fault, reason=str(error))
         return replace(result, seconds=time.monotonic() - start)
 
-    def _checked(self, trial: Trial) -> TimedLaunch:
+    def _program(self, trial: Trial) -> tuple[TrialProgram, str]:
+        """Return the program of a trial and the digest of its text."""
+        prepared = self._tasks.get(trial.task.kernel)
+        programs = Programs(trial.task) if prepared is None else prepared.programs
+        try:
+            program = programs.of(trial.plan)
+            return program, program.text
+        except (CloptError, VerifyException) as error:
+            raise FaultyPlanError(Fault.REFUSED, str(error)) from error
+
+    def _checked(self, trial: Trial, program: TrialProgram) -> TimedLaunch:
         """Return the launch of a trial after checking its results."""
         try:
             prepared = self._prepare(trial.task)
         except CloptError as error:
             reason = f"Its naive kernel does not run: {error}"
             raise FaultyPlanError(Fault.BUILD, reason) from error
-        try:
-            program = prepared.programs.of(trial.plan)
-        except (CloptError, VerifyException) as error:
-            raise FaultyPlanError(Fault.REFUSED, str(error)) from error
         try:
             model = self.built(program, trial.task)
         except CloptError as error:

@@ -11,12 +11,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from hashlib import sha256
 from typing import cast
 
-from xdsl.dialects.builtin import MemRefType, ModuleOp, f32
+from xdsl.dialects.builtin import MemRefType, ModuleOp, StringAttr, f32
 from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import PassPipeline
 
+from ..backends.opencl_c import emit
 from ..context import CloptContext
 from ..dialects import cl, tir
 from ..messages.source import Source, SourceModule
@@ -56,6 +58,20 @@ class TrialProgram:
     """Its weights, in the arrangement that the plan requires."""
     timed: range
     """The commands of the task's launch."""
+
+    @cached_property
+    def text(self) -> str:
+        """A digest of the timed kernels' OpenCL C and launch sizes, without names and comments."""
+        kernels = {op.sym_name.data: op for op in self.module.ops if isinstance(op, tir.FuncOp)}
+        commands = cl.commands(_program(self.module))[self.timed.start : self.timed.stop]
+        launched = [
+            _nameless(kernels[command.kernel_name], number)
+            for number, command in enumerate(commands)
+            if isinstance(command, cl.EnqueueKernelOp)
+        ]
+        sizes = [(str(func.global_size), str(func.local_size)) for func in launched]
+        text = emit(ModuleOp(launched), cl.target_of(self.module))
+        return sha256(f"{sizes}\n{text}".encode()).hexdigest()[:16]
 
 
 class Programs:
@@ -124,6 +140,15 @@ def _last_plan(kernel: tir.FuncOp, target: cl.Target) -> tir.PlanAttr:
         if isinstance(space, Space):
             return plan_of(rule, rule.default(space))
     raise refuse(kernel, "no rule applies to it")
+
+
+def _nameless(func: tir.FuncOp, number: int) -> tir.FuncOp:
+    """Return a copy of a kernel without the names of its model."""
+    copy = func.clone()
+    copy.sym_name, copy.comment = StringAttr(f"kernel{number}"), None
+    for index, param in enumerate(copy.params):
+        param.name_hint = f"p{index}"
+    return copy
 
 
 def _parsed(text: str) -> ModuleOp:

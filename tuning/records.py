@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Generator, Iterable
+from collections import Counter
+from collections.abc import Generator, Iterable, Mapping, Sequence
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from itertools import chain
 from pathlib import Path
 from typing import NamedTuple, Self
 
-from ..decisions.database import TuningDatabase, latest
+from ..decisions.database import TuningDatabase, is_valid, latest
 from ..decisions.record import (
     FORMAT,
     JOINED,
@@ -74,6 +75,7 @@ def make_record(
         default=is_default,
         when=f"{time:%Y-%m-%dT%H:%M:%SZ}",
         revision=compiler_revision(),
+        text=measured.text,
     )
 
 
@@ -176,24 +178,41 @@ def merge(*several: Iterable[Record]) -> list[Record]:
     return list(distinct.values())
 
 
-def prune(records: Iterable[Record], best: int | None = None) -> list[Record]:
-    """Return the records that can still affect a choice, in order.
+class Pruned(NamedTuple):
+    """The records that can still affect a choice, in order, and the number of others by reason."""
 
-    This drops records with a newer one of the same plan, device, driver and facts, and records of
-    rules that have changed. With `best`, it keeps only the default and that many of the fastest
-    plans per kernel and device, and no faults. All layouts stay, because costs of slow ones are
-    needed, too. So do fusions and forms.
+    records: Sequence[Record]
+    dropped: Mapping[str, int]
+
+
+def prune(
+    records: Iterable[Record], best: int | None = None, *, this_compiler: bool = False
+) -> Pruned:
+    """Drop records that cannot affect a choice any more.
+
+    These are copies, records with a newer one of the same choice, conditions and compiler, and
+    plans of rules that have changed. With `this_compiler`, also times by other revisions of the
+    compiler. With `best`, all but the default and that many of the fastest plans per kernel and
+    device. All layouts stay, because costs of slow ones are needed, too. So do fusions and forms.
     """
-    every = merge(records)
-    kept: set[str] = set()
-    for group in by_compiler(every):
-        newest = [record for record in latest(group) if is_current(record)]
-        if best is not None and newest and newest[0].kind == "plan":
-            timed = [record for record in newest if record.microseconds is not None]
-            ranks = sorted(timed, key=lambda record: (record.microseconds, record.choice))
-            newest = [r for rank, r in enumerate(ranks) if rank < best or r.default]
-        kept.update(record.line for record in newest)
-    return [record for record in every if record.line in kept]
+    every = list(records)
+    distinct = merge(every)
+    reasons: dict[Record, str] = {}
+    for group in by_compiler(distinct):
+        newest = latest(group)
+        reasons |= dict.fromkeys({*group} - {*newest}, "superseded")
+        if this_compiler:
+            reasons |= {each: "another compiler" for each in newest if not is_valid(each)}
+        reasons |= {each: "rule changed" for each in newest if not is_current(each)}
+        if best is not None and group[0].kind == "plan":
+            left = [each for each in newest if each not in reasons]
+            timed = [each for each in left if each.microseconds is not None]
+            timed.sort(key=lambda record: (record.microseconds, record.choice))
+            kept = {*timed[:best], *(each for each in timed if each.default)}
+            reasons |= {each: "not among the best" for each in left if each not in kept}
+    dropped = Counter(reasons.values())
+    dropped["repeated"] = len(every) - len(distinct)
+    return Pruned([each for each in distinct if each not in reasons], +dropped)
 
 
 class Subject(NamedTuple):

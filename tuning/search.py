@@ -1,9 +1,9 @@
 """The search for the best plan of one kernel: an evolutionary search, in generations.
 
 The default comes first, alone, because its time shows how much the kernel matters. The defaults of
-the other rules follow. Later generations mutate the best plans, cross two of them, or sample rules
-that are not far behind; the cost model selects among many candidates. The same seed and times give
-the same search.
+the other rules follow, and the plans that were fastest by other revisions of the compiler. Later
+generations mutate the best plans, cross two of them, or sample rules that are not far behind; the
+cost model selects among many candidates. The same seed and times give the same search.
 """
 
 from __future__ import annotations
@@ -48,6 +48,8 @@ class Search:
     model: CostModel
     kernel: Mapping[str, float]
     """Features of the naive kernel: `kernel_features`."""
+    earlier: Mapping[str, Result] = field(default_factory=dict[str, Result])
+    """Times by other compilers, by the text of the plan. The fastest plans are tried again."""
     seed: int = 0
     results: dict[str, Result] = field(default_factory=dict[str, Result])
     """By the text of the plan."""
@@ -86,7 +88,7 @@ class Search:
         if self.default is None:
             chosen = [self.space.default]
         else:
-            others = self._untried(self.space.defaults())
+            others = self._untried([*self.space.defaults(), *self._fastest_earlier()])
             chosen = others[:count] or self._chosen(count)
         if not chosen:
             self.stale = _PATIENCE
@@ -114,6 +116,15 @@ class Search:
                 time = result.microseconds
                 ratio = None if time is None else time / default.microseconds
                 self.model.add(self._features(PlanCandidate(result.plan)), ratio)
+
+    def _fastest_earlier(self) -> list[PlanCandidate]:
+        """Return the plans that were fastest by other compilers."""
+        timed = [
+            (each.microseconds, PlanCandidate(each.plan))
+            for each in self.earlier.values()
+            if each.microseconds is not None
+        ]
+        return best_first(timed)[:_PARENTS]
 
     def _untried(self, candidates: Iterable[PlanCandidate]) -> list[PlanCandidate]:
         return [each for each in candidates if each.key not in self.results]

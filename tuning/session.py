@@ -15,7 +15,7 @@ from .cost_model import CostModel
 from .deadline import Deadline
 from .programs import Programs
 from .search import Search, kernel_features
-from .spaces import PlanSpace
+from .spaces import PlanCandidate, PlanSpace
 from .trial import Machines, Result, Rival, Task, Trial
 
 _GENERATION = 8
@@ -41,6 +41,10 @@ class Journal(Protocol):
 
     def known(self, task: Task) -> Sequence[Result]:
         """Return results of earlier searches for the kernel, on this device with this driver."""
+        ...
+
+    def earlier(self, task: Task) -> Sequence[Result]:
+        """Return times by other compilers for the kernel, with the text that was timed."""
         ...
 
     def note(self, task: Task, result: Result, is_default: bool) -> None: ...
@@ -137,7 +141,8 @@ class Session:
         for task in self.tasks:
             kernel = Programs(task).kernel
             space = PlanSpace(kernel, task.target)
-            search = Search(task, space, model, kernel_features(kernel), self.seed)
+            earlier = {PlanCandidate(each.plan).key: each for each in self.journal.earlier(task)}
+            search = Search(task, space, model, kernel_features(kernel), earlier, self.seed)
             search.learn(self.journal.known(task))
             self.searches.append(search)
 
@@ -184,9 +189,12 @@ class Session:
         pace = self._pace()
         for search in sorted(open_, key=lambda search: _hope(search, pace), reverse=True):
             rival = _rival(search, in_turns=search.task.target.device.device_type == "cpu")
-            plans = [each.plan for each in search.generation(_GENERATION)]
-            found.append((search, [Trial(search.task, plan, _RUNS, rival) for plan in plans]))
-            wanted -= len(plans)
+            trials = [
+                Trial(search.task, each.plan, _RUNS, rival, search.earlier.get(each.key))
+                for each in search.generation(_GENERATION)
+            ]
+            found.append((search, trials))
+            wanted -= len(trials)
             if wanted <= 0:
                 break
         return found

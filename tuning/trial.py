@@ -80,6 +80,8 @@ class Trial:
     most_runs: int = 100
     """Maximum timed launches; a measurement ends earlier once it is certain enough."""
     rival: Rival | None = None
+    earlier: Result | None = None
+    """A time by another compiler. It is the result if the text of the kernel is the same."""
 
 
 @dataclass(frozen=True)
@@ -99,6 +101,8 @@ class Measurement:
     fault: Fault | None = None
     reason: str = ""
     """A sentence about the fault."""
+    text: str = ""
+    """A digest of what was timed: `TrialProgram.text`; empty if it was not written."""
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -36,6 +36,7 @@ class Job:
     plan: tir.Plan
     most_runs: int
     rival: Rival | None
+    earlier: Result | None
 
 
 @dataclass(frozen=True)
@@ -68,7 +69,7 @@ def main() -> None:
         job: Job = pickle.loads(jobs.get())
         task = job.task or task
         assert task is not None
-        trial = Trial(task, job.plan, job.most_runs, job.rival)
+        trial = Trial(task, job.plan, job.most_runs, job.rival, job.earlier)
         try:
             send(_answer(instrument, device, trial, turns))
         except TurnMissedError as error:

@@ -106,7 +106,8 @@ class WorkerProcess:
         task = None if trial.task is self._task else trial.task
         self._task = trial.task
         self.seen.add(trial.task.kernel)
-        result = self._ask(Job(task, trial.plan, trial.most_runs, trial.rival), seconds)
+        job = Job(task, trial.plan, trial.most_runs, trial.rival, trial.earlier)
+        result = self._ask(job, seconds)
         if isinstance(result, str):
             self.kill()
             raise CloptError(result)

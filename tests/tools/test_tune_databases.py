@@ -7,9 +7,11 @@ import re
 from pathlib import Path
 
 import pytest
+from msgspec import structs
 
 from clopt.decisions.database import TuningDatabase
 from clopt.decisions.record import Record
+from clopt.decisions.revision import compiler_revision
 from clopt.passes.tir.rules import RULES
 from clopt.tools.tune.__main__ import COMMANDS, main
 from clopt.tuning import records
@@ -78,7 +80,9 @@ def test_merge_and_prune_tell_programs_what_they_did(
     merged = json.loads(shown(capsys, "merge", database, database, "-o", output, "--json"))
     assert merged == {"version": 1, "output": output, "records": 3, "duplicates": 3}
     pruned = json.loads(shown(capsys, "prune", output, "--best", "1", "--json"))
-    assert pruned == {"version": 1, "output": output, "records": 2, "before": 3}
+    dropped = {"not among the best": 1}
+    facts = {"output": output, "records": 2, "before": 3, "dropped": dropped}
+    assert pruned == {"version": 1, **facts}
 
 
 def test_merging_copies_that_went_on_keeps_what_each_found(
@@ -124,11 +128,17 @@ def test_diff_as_json(capsys: pytest.CaptureFixture[str], database: Path, tmp_pa
 
 def test_prune(capsys: pytest.CaptureFixture[str], database: Path, tmp_path: Path) -> None:
     records.append(database, [record(BEST.choice, 4.0, when="2025-01-01T00:00:00Z")])
-    assert shown(capsys, "prune", database) == f"{database}: 3 of 4 records\n"
+    assert shown(capsys, "prune", database) == f"{database}: 3 of 4 records, 1 superseded\n"
     small = tmp_path / "small.jsonl"
-    assert (
-        shown(capsys, "prune", database, "--best", 1, "-o", small) == f"{small}: 2 of 3 records\n"
-    )
+    said = shown(capsys, "prune", database, "--best", 1, "-o", small)
+    assert said == f"{small}: 2 of 3 records, 1 not among the best\n"
+    changed = record(numbered(9, version=VERSION + 1), 1.0)
+    here = structs.replace(BEST, revision=compiler_revision())
+    records.append(database, [changed, here, here])
+    said = shown(capsys, "prune", database, "--this-compiler", "-o", small)
+    reasons = "2 another compiler, 1 repeated, 1 rule changed"
+    assert said == f"{small}: 2 of 6 records, {reasons}\n"
+    assert list(TuningDatabase.read(small).records) == [FAULT, here]
     assert sentence(capsys, "prune", database, "--best", 0).endswith("must be 1 or more.")
 
 

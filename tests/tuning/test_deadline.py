@@ -77,6 +77,9 @@ class Ways(Notes):
     def known_choices(self, kind: str, site: str, target: object) -> set[str]:
         return set()
 
+    def renew(self, choice: object, target: object, text: object) -> bool:
+        return False
+
     def note_choice(self, measured: Measured, target: object) -> None:
         self.measured.append(measured)
 

@@ -251,6 +251,9 @@ class Noted:
     def known(self, task: Task) -> list[Result]:
         return []
 
+    def earlier(self, task: Task) -> list[Result]:
+        return []
+
     def note(self, task: Task, result: Result, is_default: bool) -> None:
         self.results.append(result)
 

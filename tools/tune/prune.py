@@ -13,6 +13,7 @@ from ..tables import terminal
 
 EXAMPLES = """\
 clopt-tune prune model.tuning.jsonl
+clopt-tune prune model.tuning.jsonl --this-compiler
 clopt-tune prune all.jsonl --best 3 -o small.jsonl
 """
 
@@ -28,10 +29,18 @@ OPTIONS: Options = [
         },
     ),
     (
+        ("--this-compiler",),
+        {
+            "action": "store_true",
+            "help": "also drop times by other revisions of the compiler, which a search takes over "
+            "for kernels whose text is unchanged",
+        },
+    ),
+    (
         ("-o", "--output"),
         {"type": Path, "metavar": "FILE", "help": "the database to write (default: the same)"},
     ),
-    json_option("how many records are left"),
+    json_option("how many records are left, and how many were dropped for which reason"),
 ]
 
 
@@ -43,9 +52,10 @@ def main(args: Sequence[str]) -> None:
     output: Path = options.output or options.database
     found = records.read([options.database])
     print_remarks(found.remarks)
-    kept = records.prune(found.records, options.best)
+    kept, dropped = records.prune(found.records, options.best, this_compiler=options.this_compiler)
     records.replace(output, kept)
     if options.json:
         facts = {"output": str(output), "records": len(kept), "before": len(found.records)}
-        return print_json({"version": VERSION, **facts})
-    terminal().print(f"{output}: {len(kept)} of {len(found.records)} records")
+        return print_json({"version": VERSION, **facts, "dropped": dropped})
+    reasons = "".join(f", {count} {reason}" for reason, count in sorted(dropped.items()))
+    terminal().print(f"{output}: {len(kept)} of {len(found.records)} records{reasons}")

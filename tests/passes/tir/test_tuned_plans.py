@@ -13,7 +13,7 @@ from xdsl.parser import Parser
 
 from clopt import CloptError
 from clopt.context import CloptContext
-from clopt.decisions.database import DeviceDriver, TuningDatabase
+from clopt.decisions.database import DeviceDriver, TuningDatabase, is_valid
 from clopt.decisions.record import Record, facts_that_count, read_record
 from clopt.decisions.revision import compiler_revision
 from clopt.dialects import cl, tir
@@ -304,10 +304,11 @@ def test_records_survive_the_text() -> None:
 
 
 def test_what_is_known_here_tells_the_tuner_what_not_to_try() -> None:
-    """Times are those of this compiler; faults may be another one's."""
     here = {"revision": compiler_revision()}
     late = of(3, 7.0, when="2026-03-01T12:00:00Z", **here)
     others = of(4, 1.0), of(5, 1.0, device=ANOTHER, **here), of(6, 1.0, site="0", **here)
     records = (of(2), of(3, 8.0, **here), late, *others)
-    assert TuningDatabase(records).known("plan", KEY, POCL, HERE) == [of(2), late]
-    assert TuningDatabase(records).known("plan", KEY, MANY, HERE) == []
+    assert TuningDatabase(records).tried("plan", KEY, POCL, HERE) == [of(2), late, others[0]]
+    assert TuningDatabase(records).tried("plan", KEY, MANY, HERE) == []
+    # Times are those of this compiler; faults may be another one's.
+    assert [is_valid(each) for each in (of(2), late, others[0])] == [True, True, False]

@@ -53,5 +53,8 @@ class Notes:
     def known(self, task: Task) -> Sequence[Result]:
         return self.results.get(task.kernel, [])
 
+    def earlier(self, task: Task) -> Sequence[Result]:
+        return []
+
     def note(self, task: Task, result: Result, is_default: bool) -> None:
         self.results.setdefault(task.kernel, []).append(result)
