@@ -9,25 +9,15 @@ dropped candidate shrinks all of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from .solver import Problem, Solution, Table, solve
+if TYPE_CHECKING:
+    from .solver import Problem, Table
 
 
-def solve_pruned(problem: Problem) -> Solution:
-    """Return the cheapest choice, found by `solve` after removing the dead ends."""
-    kept = _surviving(problem)
-    small = Problem(
-        [costs[kept[i]] for i, costs in enumerate(problem.costs)],
-        {(a, b): table[np.ix_(kept[a], kept[b])] for (a, b), table in problem.pairs.items()},
-    )
-    solution = solve(small)
-    choice = tuple(kept[i][c] for i, c in enumerate(solution.choice))
-    return Solution(choice, solution.cost, solution.exact)
-
-
-def _surviving(problem: Problem) -> list[list[int]]:
+def surviving(problem: Problem) -> list[list[int]]:
     """Return the candidates of each variable that survive, from a work list run to a fixpoint."""
     around = problem.neighbours()
     kept = [list(range(len(costs))) for costs in problem.costs]

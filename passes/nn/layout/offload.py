@@ -17,10 +17,9 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects import nn
 from .candidates import PLAIN, Candidate
-from .dead_ends import solve_pruned
 from .kernels import Work
 from .problem import LayoutProblem, LayoutVariable
-from .solver import FORBIDDEN, Problem, Solution, Table
+from .solver import FORBIDDEN, Problem, Solution, Table, solve
 
 
 class Writer(Enum):
@@ -120,12 +119,12 @@ class OffloadProblem:
         """
         forced = forced or {}
         problem = self._with(forced, charges or {})
-        solution = solve_pruned(problem)
+        solution = solve(problem)
         if solution.exact:
             return solution
         # An inexact search may miss even the choice of OpenCL kernels for all other values.
         rest = {value: False for value in self.variables if value not in forced}
-        safe = solve_pruned(self._with({**rest, **forced}, {}))
+        safe = solve(self._with({**rest, **forced}, {}))
         return solution if solution.cost <= safe.cost else replace(safe, exact=False)
 
     def cost_of(self, solution: Solution) -> float:

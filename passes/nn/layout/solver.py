@@ -4,19 +4,23 @@ Each variable has a few candidates, each with a cost; factors add a cost for eac
 of two variables. Eliminating a variable replaces its factors by one over its neighbours, the least
 cost for each of their choices (Dechter, "Bucket elimination: a unifying framework for reasoning",
 1999). In min-fill order the tables stay small on trees, chains, residual networks and U-Nets. If a
-table would grow too large, the solver fixes the variable with most neighbours, solves the rest
-exactly, and then improves the fixed variables one by one.
+table would grow too large, the solver drops dead ends. If that is not enough, it starts from the
+choice of message passing, fixes the variables with most neighbours, solves the rest exactly, and
+repeats this with others fixed.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from heapq import heapify, heappop, heappush
 from math import prod
 from typing import TypeAlias
 
 import numpy as np
+
+from .dead_ends import surviving
+from .messages import pass_messages
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
 
@@ -31,8 +35,8 @@ _SMALL = 8
 FORBIDDEN = 1e9
 """Microseconds charged for an impossible choice."""
 
-_TRIALS = 256
-"""Most re-solves of the remaining problem to improve fixed variables."""
+_ROUNDS = 64
+"""Most rounds of fixing some variables and solving the others."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +68,12 @@ class Problem:
         key, table = ((first, second), costs) if first < second else ((second, first), costs.T)
         self.pairs[key] = self.pairs[key] + table if key in self.pairs else table
 
+    def restricted(self, kept: Sequence[Sequence[int]]) -> Problem:
+        """Return the problem with some candidates of each variable."""
+        costs = [costs[kept[i]] for i, costs in enumerate(self.costs)]
+        pairs = {(a, b): t[np.ix_(kept[a], kept[b])] for (a, b), t in self.pairs.items()}
+        return Problem(costs, pairs)
+
     def cost_of(self, choice: Sequence[int]) -> float:
         """Return the cost of one candidate for each variable."""
         alone = sum(float(costs[choice[i]]) for i, costs in enumerate(self.costs))
@@ -88,11 +98,21 @@ def solve(problem: Problem, largest_table: int = LARGEST_TABLE) -> Solution:
     if not fixed:
         choice = _eliminate(problem, order, {})
         return Solution(choice, problem.cost_of(choice), True)
-    return _improve(problem, order, fixed)
+    kept = surviving(problem)
+    small = problem.restricted(kept)
+    order, fixed = _plan(small, largest_table)
+    best = _improve(small, largest_table) if fixed else _eliminate(small, order, {})
+    choice = tuple(candidates[c] for candidates, c in zip(kept, best, strict=True))
+    return Solution(choice, problem.cost_of(choice), not fixed)
 
 
-def _plan(problem: Problem, largest_table: int) -> tuple[list[int], list[int]]:
-    """Return an elimination order by least fill, and the variables to fix before it."""
+def _plan(
+    problem: Problem, largest_table: int, wanted: Collection[int] = ()
+) -> tuple[list[int], list[int]]:
+    """Return an elimination order by least fill, and the variables to fix before it.
+
+    Variables that are `wanted` in the order are fixed last.
+    """
     graph = [set(around) for around in problem.neighbours()]
     sizes = [len(costs) for costs in problem.costs]
     alive = set(range(len(graph)))
@@ -108,7 +128,7 @@ def _plan(problem: Problem, largest_table: int) -> tuple[list[int], list[int]]:
             continue
         if prod(sizes[u] for u in (v, *graph[v])) > largest_table:
             heappush(heap, (key, v))
-            v = max(alive, key=lambda u: (len(graph[u]), -u))
+            v = max(alive, key=lambda u: (u not in wanted, len(graph[u]), -u))
             fixed.append(v)
         else:
             order.append(v)
@@ -196,26 +216,21 @@ def _aligned(table: Table, variables: Sequence[int], scope: Sequence[int]) -> Ta
     return table.transpose(axes).reshape(shape)
 
 
-def _improve(problem: Problem, order: Sequence[int], fixed: Sequence[int]) -> Solution:
-    """Improve the fixed variables one at a time, with the cheapest choice for all others."""
-    around = problem.neighbours()
-    start = [int(costs.argmin()) for costs in problem.costs]
-    for v in range(len(start)):
-        start[v] = int(problem.local_costs(v, start, around[v]).argmin())
-    given = {v: start[v] for v in fixed}
-    best = _eliminate(problem, order, given)
+def _improve(problem: Problem, largest_table: int) -> tuple[int, ...]:
+    """Return a choice that no round improves which fixes some variables and solves the others.
+
+    The rounds end when each variable was among the others since the last improvement.
+    """
+    best = tuple(pass_messages(problem))
     cost = problem.cost_of(best)
-    trials, improved = 0, True
-    while improved:
-        improved = False
-        for v in fixed:
-            local = problem.local_costs(v, best, around[v])
-            for candidate in np.argsort(local, kind="stable"):
-                if trials == _TRIALS or int(candidate) == best[v]:
-                    continue
-                trials += 1
-                trial = _eliminate(problem, order, {**given, v: int(candidate)})
-                if (other := problem.cost_of(trial)) < cost * (1 - 1e-12):
-                    best, cost, improved = trial, other, True
-                    given[v] = int(candidate)
-    return Solution(best, cost, False)
+    waiting = set(range(len(best)))
+    for _ in range(_ROUNDS):
+        order, fixed = _plan(problem, largest_table, waiting)
+        trial = _eliminate(problem, order, {v: best[v] for v in fixed})
+        if (other := problem.cost_of(trial)) < cost * (1 - 1e-12):
+            best, cost = trial, other
+            waiting = set(range(len(best)))
+        waiting.difference_update(order)
+        if not waiting:
+            break
+    return best

@@ -111,6 +111,19 @@ def test_a_dense_graph_is_solved_well_and_the_same_each_time():
     assert first.cost < min(tried)
 
 
+def test_a_group_moves_together_though_each_member_alone_costs_more():
+    """Twenty kernels are cheaper on the other side of a costly border, but not nineteen of them."""
+    problem = Problem()
+    for _ in range(20):
+        problem.add([0.0, 1.0])
+    for b in range(20):
+        for a in range(b):
+            problem.relate(a, b, np.array([[1.0, 10.0], [10.0, 0.0]]))
+    solution = solve(problem, largest_table=16)
+    assert not solution.exact
+    assert solution.choice == (1,) * 20
+
+
 def test_ties_go_to_the_first_candidates():
     problem = Problem()
     for _ in range(3):
