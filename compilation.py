@@ -31,6 +31,7 @@ from .dialects.cl import ProgramOp, Target, set_target, target_of
 from .errors import CloptError
 from .formats import format_of
 from .messages.arguments import check_keywords, check_type, checked_dims
+from .messages.explanations import tables
 from .messages.sentences import reason_of
 from .messages.source import Source, SourceModule
 from .messages.stages import stage
@@ -312,9 +313,8 @@ def _lower(
     if options.explain == REPORT:
         from .reports.decisions import Collector
 
-        collector = Collector(module)
-
-    shown = explaining(ctx) if collector is None else nullcontext()
+        collector, ctx.explanations = Collector(module), []
+    shown = explaining(ctx, tables) if options.explain is True else nullcontext()
     with shown, stage(_log, "lowering the network"):
         run_pipeline(
             ctx,
@@ -322,8 +322,8 @@ def _lower(
             "opencl",
             _between_passes(get_ready, collector),
             precision=options.precision,
-            explain=bool(options.explain),
             tuning=tuning,
             memory_limit=options.memory_limit,
         )
-    return None if collector is None else collector.decisions(module, ctx.explanations)
+    explained, ctx.explanations = ctx.explanations, None
+    return None if collector is None else collector.decisions(module, explained or ())

@@ -13,8 +13,7 @@ from xdsl.dialects.builtin import ModuleOp, UnregisteredAttr
 from xdsl.ir import Attribute, Operation
 
 from .dialects.nn.weights_attr import module_weights, set_module_weights
-from .errors import CloptError
-from .messages.explanations import Explanation
+from .messages.explanations import Explained, Show
 from .universe import CLOPT_UNIVERSE, all_dialects, with_all_packages
 from .weights import Array, Weights
 
@@ -30,8 +29,8 @@ class CloptContext(Context):
     """
 
     weights: Weights = field(default_factory=Weights)
-    explanations: list[Explanation] = field(default_factory=list[Explanation])
-    """The tables of passes with the option `explain`, in order."""
+    explanations: list[Explained] | None = None
+    """The explanations of all choices so far; None unless the user wants them."""
     budget: MemoryBudget | None = None
     """The savings that a memory limit requires of the passes; None without a limit."""
 
@@ -77,14 +76,16 @@ class CloptContext(Context):
 
 
 @contextmanager
-def explaining(ctx: CloptContext) -> Generator[None]:
-    """Print the explanations of passes on stderr when the body ends or fails."""
-    known = len(ctx.explanations)
+def explaining(ctx: CloptContext, *shown: Show) -> Generator[None]:
+    """Let passes explain their choices; print these views on stderr when the body ends or fails."""
+    ctx.explanations = []
     try:
         yield
     finally:
-        for explanation in ctx.explanations[known:]:
-            print(explanation, file=sys.stderr)
+        for show in shown:
+            for each in show(ctx.explanations):
+                print(each, file=sys.stderr)
+        ctx.explanations = None
 
 
 def weights_of(ctx: Context, op: Operation) -> Weights:
@@ -109,14 +110,9 @@ def memory_budget_of(ctx: Context) -> MemoryBudget | None:
     return ctx.budget if isinstance(ctx, CloptContext) else None
 
 
-def explanations_of(ctx: Context) -> list[Explanation]:
-    """Return the list that collects explanations; raise CloptError for a plain xDSL context."""
-    if isinstance(ctx, CloptContext):
-        return ctx.explanations
-    raise CloptError(
-        "With explain=true this pass returns explanations, which a plain xDSL context cannot hold; "
-        "run it with clopt instead of xdsl-opt, or with a CloptContext."
-    )
+def explanations_of(ctx: Context) -> list[Explained] | None:
+    """Return the list of explanations, or None if no one wants them."""
+    return ctx.explanations if isinstance(ctx, CloptContext) else None
 
 
 class _WeightsInModule(Weights):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from typing import TYPE_CHECKING
 
 from xdsl.dialects.builtin import ModuleOp
@@ -11,6 +12,7 @@ from .backends.host_calls import CommandCalls, host_function
 from .context import CloptContext, explaining
 from .dialects.cl import Target, set_target
 from .errors import CloptError
+from .messages.explanations import tables
 from .messages.sentences import did_you_mean
 from .targets import TargetChoice, with_facts
 from .weights import Weights
@@ -83,8 +85,8 @@ def partition_for(
     set_target(module, described)
     ctx = CloptContext(weights=Weights() if weights is None else weights)
     run_pipeline(ctx, module, "simplify")
-    with explaining(ctx):
-        NNChoosePass(graphs_only=True, explain=explain).apply(ctx, module)
+    with explaining(ctx, tables) if explain else nullcontext():
+        NNChoosePass(graphs_only=True).apply(ctx, module)
     # Graphs hold copies of their constants, so constants that only the accelerator reads are dead.
     DCEOfNetworks().apply(ctx, module)
     module.verify()

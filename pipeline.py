@@ -11,7 +11,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipelineCallbackType
 from xdsl.utils.exceptions import VerifyException
 
-from .context import CloptContext, explaining, weights_of
+from .context import CloptContext, weights_of
 from .dialects.cl import Target, set_target, target_of
 from .dialects.nn import set_module_weights
 from .errors import CloptError
@@ -54,8 +54,7 @@ def run_pipeline(
     if target is not None:
         _set_target(result, target)
     weights_of(ctx, result)
-    with explaining(ctx):
-        apply_within(ctx, result, passes, memory_limit, callback)
+    apply_within(ctx, result, passes, memory_limit, callback)
     _verify(result)
     set_module_weights(result, ctx.weights if len(ctx.weights) else None)
     return result

@@ -8,18 +8,21 @@ it made, which is the same, with the names of the nodes.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import cast
 
+from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 from xdsl.ir import Attribute
 
+from ..context import explanations_of
 from ..dialects.cl import ChoiceAttr
 from ..dialects.properties import text
 from ..dialects.remarks import add_remarks
 from ..errors import CloptError
+from ..messages.explanations import Explained, Explanation, Reason, Summary, Why
 from ..messages.printable import printable
 from .sites import Site, SiteKind
 
@@ -32,7 +35,11 @@ _MOST_SITES = 4
 class Choices:
     """The choices of a module while one of its passes decides."""
 
-    def __init__(self, found: Iterable[ChoiceAttr]) -> None:
+    def __init__(
+        self, found: Iterable[ChoiceAttr], explained: list[Explained] | None = None
+    ) -> None:
+        """Start with the choices of a module; `explained` takes the explanations, if wanted."""
+        self.explained = explained
         self._found = {site_of(each): each for each in found}
         self._made: dict[Site, ChoiceAttr] = {}
         self._seen: Counter[Site] = Counter()
@@ -48,27 +55,64 @@ class Choices:
         found = self._found.get(site) or self._found.get(site.of_all)
         return None if found is None else found.choice
 
-    def note(self, site: Site, choice: Attribute, nodes: str) -> None:
-        """Note the choice that a pass made for a site that computes these nodes."""
-        self._made[site] = choice_of(site, choice, nodes or "-")
+    def note(
+        self,
+        site: Site,
+        choice: Attribute,
+        nodes: str,
+        reason: Callable[[], Reason] = Reason,
+    ) -> None:
+        """Note the choice that a pass made for a site that computes these nodes.
 
-    def decide(self, site: Site, usual: str, words: Collection[str], nodes: str) -> str:
+        `reason` is called if explanations are wanted; a demand comes before what it says.
+        """
+        self._made[site] = choice_of(site, choice, nodes or "-")
+        if self.explained is not None:
+            why = reason()
+            if self.demanded(site) == choice:
+                why = replace(why, why=Why.DEMANDED)
+            shown = why.choice or _text(choice)
+            self.explained.append(Explanation(site.kind.value, site.text, nodes, shown, why))
+
+    def explain(self, kind: SiteKind, nodes: str, reason: Reason) -> None:
+        """Explain what follows for other nodes from the choices of this kind."""
+        if self.explained is not None:
+            self.explained.append(Explanation(kind.value, "", nodes, reason.choice, reason))
+
+    def summarise(self, kind: SiteKind, sentence: str) -> None:
+        """Add a sentence about all choices of a kind to their explanation."""
+        if self.explained is not None:
+            self.explained.append(Summary(kind.value, sentence))
+
+    def decide(
+        self,
+        site: Site,
+        usual: str,
+        words: Collection[str],
+        nodes: str,
+        reason: Callable[[], Reason] = Reason,
+    ) -> str:
         """Return the demanded one of some words, or the usual one, and note it.
 
-        Raises CloptError if the module demands something else.
+        Raises CloptError if the module demands something else. `reason` explains the usual one.
         """
         demanded = self.demanded(site)
         chosen = usual if demanded is None else text(demanded)
         if demanded is not None and chosen not in words:
             raise self.refused(site, nodes, f"it is {' or '.join(words)}")
         assert chosen is not None
-        self.note(site, StringAttr(chosen), nodes)
+
+        def with_words() -> Reason:
+            found = reason()
+            return replace(found, times={word: found.times.get(word) for word in words})
+
+        self.note(site, StringAttr(chosen), nodes, with_words)
         return chosen
 
     def refused(self, site: Site, nodes: str, why: str) -> CloptError:
         """Return the error for a demanded choice that a site does not have."""
         found = self._found.get(site) or self._found[site.of_all]
-        shown = printable(text(found.choice) or str(found.choice))
+        shown = printable(_text(found.choice))
         return CloptError(
             f"the choice {site_of(found)} {shown} does not fit {printable(nodes)}: {why}."
         )
@@ -125,16 +169,21 @@ def demand(module: ModuleOp, choices: Iterable[ChoiceAttr]) -> None:
 
 
 @contextmanager
-def deciding(module: ModuleOp) -> Generator[Choices | None]:
+def deciding(module: ModuleOp, ctx: Context | None = None) -> Generator[Choices | None]:
     """Give a pass the choices of its module, and write down what it notes.
 
-    None if the module neither demands choices nor wants them noted.
+    None if the module neither demands choices nor wants them noted, and `ctx` no explanations.
     """
-    found = choices_of(module)
-    choices = None if found is None else Choices(found)
+    found, explained = choices_of(module), None if ctx is None else explanations_of(ctx)
+    choices = None if found is None and explained is None else Choices(found or (), explained)
     yield choices
-    if choices is not None:
+    if choices is not None and found is not None:
         demand(module, choices.written())
+
+
+def _text(choice: Attribute) -> str:
+    """Return a choice as in a file of choices."""
+    return text(choice) or str(choice)
 
 
 def remark_unmatched(module: ModuleOp, name: str) -> None:

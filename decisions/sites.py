@@ -13,6 +13,8 @@ class SiteKind(Enum):
     """The form of a convolution: `direct`, or `winograd M` by transforms of M x M results."""
     LAYOUT = "layout"
     """How a value between kernels is stored: `plain`, or a `#nn.layout`."""
+    OFFLOAD = "offload"
+    """Who computes a value: `kernels`, an accelerator by its name, or `NAME then kernels`."""
     FUSION = "fusion"
     """Whether a kernel computes its operand strip by strip: `joined`, or two kernels `apart`."""
     ATTENTION = "attention"

@@ -71,7 +71,7 @@ class _Plans:
 
     def __post_init__(self) -> None:
         _name_nodes(self.module)
-        self.pristine, self.explained = self.module.clone(), len(self.ctx.explanations)
+        self.pristine = self.module.clone()
         self.offers = frozenset[Saving]()
         """The savings that the last plan did not make."""
 
@@ -84,8 +84,8 @@ class _Plans:
         self.module.attributes = fresh.attributes
         self.module.detach_region(0).drop_all_references()
         self.module.add_region(fresh.detach_region(0))
-        # Explanations describe the last plan alone.
-        del self.ctx.explanations[self.explained :]
+        if self.ctx.explanations is not None:
+            self.ctx.explanations.clear()  # they describe the last plan alone
         self.ctx.budget = MemoryBudget(taken)
         self.run()
         self.offers = frozenset(self.ctx.budget.offers.values())

@@ -226,7 +226,6 @@ def run_pipeline(
     callback: PassPipelineCallbackType | None = None,
     *,
     precision: str = "f32",
-    explain: bool = False,
     tuning: Tuning | None = None,
     memory_limit: int | None = None,
     until: type[ModulePass] | None = None,
@@ -237,7 +236,6 @@ def run_pipeline(
     every stage. The arguments configure the passes that the pipeline contains:
 
     - `precision` is the option of `nn-mixed-precision`.
-    - `explain` makes passes add their choices of graphs and layouts to `ctx.explanations`.
     - `tuning` names the databases for `tir-choose-plan`, `tir-join-strips` and `nn-choose`.
     - `memory_limit` limits intermediate results, in bytes (see `apply_within`).
     - `until` ends the pipeline before the first pass of this class.
@@ -248,9 +246,7 @@ def run_pipeline(
             case NNMixedPrecisionPass():
                 return replace(pass_, precision=precision)
             case NNChoosePass():
-                return replace(pass_, explain=explain, **vars(tuning or Tuning()))
-            case NNFoldRelayoutsPass():
-                return replace(pass_, explain=explain)
+                return replace(pass_, **vars(tuning or Tuning()))
             case TIRJoinStripsPass():
                 return replace(pass_, **vars(tuning or Tuning()))
             case TIRChoosePlanPass():

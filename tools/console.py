@@ -65,6 +65,14 @@ MEMORY_LIMIT: Option = (
     },
 )
 """The option of the tools that plan memory."""
+EXPLAIN: Option = (
+    ("--explain",),
+    {
+        "action": "store_true",
+        "help": "print what was chosen at each site, why, and the alternatives (stderr)",
+    },
+)
+"""The option of the tools that run passes."""
 
 
 def make_parser(tool: str, purpose: str | None, examples: str, *options: Options) -> ArgumentParser:

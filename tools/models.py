@@ -14,10 +14,12 @@ from typing import TYPE_CHECKING, Any
 from .. import api
 from ..errors import CloptError
 from ..formats import format_of
+from ..messages.explanations import tables
 from ..messages.open_dimensions import OpenDimensionsError
 from ..options import REPORT
 from ..weights import Weights
 from .console import (
+    EXPLAIN,
     MEMORY_LIMIT,
     MODEL_OPTIONS,
     STDIN,
@@ -87,14 +89,7 @@ COMPILE_OPTIONS: Options = [
             "layouts and plans with reasons, memory, the kernels' source",
         },
     ),
-    (
-        ("--explain",),
-        {
-            "action": "store_true",
-            "help": "print whether an accelerator computes each operation, or why not, and the "
-            "layout of each value with its cost and reason (stderr)",
-        },
-    ),
+    EXPLAIN,
 ]
 """The options of `compile_model`, in `clopt-run` and `clopt-compile`."""
 
@@ -188,5 +183,5 @@ def compile_model(
             model = compile_with(dims={**dims, **found})
     print_remarks(model.remarks)
     if options.report and options.explain and model.decisions is not None:
-        print(*model.decisions.explanations, sep="\n", file=sys.stderr)
+        print(*tables(model.decisions.explanations), sep="\n", file=sys.stderr)
     return model

@@ -14,7 +14,7 @@ from dataclasses import replace
 from functools import partial
 from io import BytesIO
 from pathlib import Path
-from typing import IO, Any, NamedTuple
+from typing import IO, NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline
@@ -26,6 +26,7 @@ from ..dialects.cl.target_attr import abbreviated_target
 from ..dialects.remarks import remarks_of
 from ..errors import CloptError
 from ..formats import foreign_formats
+from ..messages.explanations import Show, plans_of, tables
 from ..messages.open_dimensions import for_options
 from ..messages.source import Source, SourceError, SourceModule
 from ..passes.pipeline_text import parse_passes
@@ -116,8 +117,11 @@ class CloptMain(xDSLOptMain):
     def setup_pipeline(self) -> None:
         self._memory_limit = parse_bytes("--memory-limit", self.args.memory_limit)
         passes = parse_passes(self.args.passes, self.available_passes, "-p")
+        self._shown: list[Show] = [tables] if self.args.explain else []
         if self.args.explain_plan:
-            passes = _choosing_plans(passes, "--explain-plan", explain=True)
+            if "tir-choose-plan" not in {each.name for each in passes}:
+                raise CloptError("--explain-plan: tir-choose-plan is not in the pipeline.")
+            self._shown.append(plans_of)
         if self.args.tuning is not None:
             passes = _tuned(passes, self.args.tuning)
         self.pipeline = PassPipeline(passes)
@@ -166,7 +170,7 @@ class CloptMain(xDSLOptMain):
 
     def _progress(self, piece: _Piece) -> AbstractContextManager[None]:
         args = self.args
-        if args.print_ir_after_all or args.print_ir_after or args.diff_ir or args.explain_plan:
+        if args.print_ir_after_all or args.print_ir_after or args.diff_ir or self._shown:
             return nullcontext()  # a spinner would break the long lines of their output
         return progress(f"compiling {Path(piece.source.name).name}")
 
@@ -250,7 +254,8 @@ class CloptMain(xDSLOptMain):
         self._set_target(module, piece.source)
         self._demand_choices(module)
         try:
-            with explaining(self.context):
+            explained = explaining(self.context, *self._shown) if self._shown else nullcontext()
+            with explained:
                 apply_within(
                     self.context,
                     module,
@@ -326,19 +331,6 @@ class CloptMain(xDSLOptMain):
         if self.args.shrink:
             print("Failure, can't shrink")
             sys.exit(1)
-
-
-def _choosing_plans(
-    passes: Sequence[ModulePass], flag: str, **options: Any
-) -> tuple[ModulePass, ...]:
-    """Return the passes with the options of `tir-choose-plan` that a flag sets."""
-    from ..passes.tir.choose_plan import TIRChoosePlanPass
-
-    if not any(isinstance(each, TIRChoosePlanPass) for each in passes):
-        raise CloptError(f"{flag}: {TIRChoosePlanPass.name} is not in the pipeline.")
-    return tuple(
-        replace(each, **options) if isinstance(each, TIRChoosePlanPass) else each for each in passes
-    )
 
 
 def _tuned(passes: Sequence[ModulePass], database: str) -> tuple[ModulePass, ...]:

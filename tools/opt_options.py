@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .console import MEMORY_LIMIT, Options
+from .console import EXPLAIN, MEMORY_LIMIT, Options
 from .json_output import json_option
 
 
@@ -55,12 +55,10 @@ OPTIONS: Options = [
         ("--dump-dir",),
         {"metavar": "DIR", "help": "write the IR after each pass to a numbered file"},
     ),
+    EXPLAIN,
     (
         ("--explain-plan",),
-        {
-            "action": "store_true",
-            "help": "explain the schedule of each kernel (stderr)",
-        },
+        {"action": "store_true", "help": "explain the schedule of each kernel in detail (stderr)"},
     ),
     (
         ("--choices",),

@@ -14,31 +14,28 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...accelerators import accelerators
-from ...context import explanations_of, memory_budget_of, weights_of
-from ...decisions import Choices, deciding
+from ...context import memory_budget_of, weights_of
+from ...decisions import Choices, SiteKind, deciding
 from ...decisions.database import DeviceDriver, TuningDatabase
 from ...dialects import cl, nn
 from ...dialects.remarks import add_remarks
 from ...errors import CloptError
-from ...messages.explanations import Explanation
 from ...targets import fact_of, with_facts
 from .forms import rewrite
 from .fuse import form_groups
 from .layout.carry_out import GroupKernels, carry_out, kernels_of_both, kernels_of_layouts
 from .layout.demanded import demanded_layouts
-from .layout.explain import layouts_table, writers_table
+from .layout.explain import explain_writers
 from .layout.grouping import TEXELS
-from .layout.offload import OffloadProblem
 from .layout.problem import LayoutProblem
 from .layout.savings import offer_savings
-from .layout.solver import Solution
 from .layout.tuned_layouts import TunedLayouts
 from .offload.accelerator import Accelerator
 from .offload.chooser import Chooser
 from .offload.copied import Copied
 from .offload.partition import Partition, partition, write_graphs
 from .offload.regions import form_regions
-from .offload.report import partition_table
+from .offload.report import explain_graphs, explain_partition
 from .program.layouts import check_plain
 from .tuned_forms import TunedForms
 
@@ -78,10 +75,6 @@ class NNChoosePass(ModulePass):
     """
     graphs_only: bool = False
     """Only write the graphs: all other operations stay between plain values."""
-    explain: bool = False
-    """Explain the graph of each operation, or why it is in none, and the layouts with their costs
-    and the next best ones.
-    """
     tuning: tuple[str, ...] = ()
     """Paths of tuning databases."""
     places: tuple[str, ...] = ()
@@ -113,7 +106,7 @@ def choose(module: ModuleOp, ctx: Context, options: NNChoosePass) -> list[Partit
     add_remarks(module, database.remarks)
     tuned = _Tuned(TunedForms(database, device, target), TunedLayouts(database, device, target))
     partitions: list[Partition] = []
-    with deciding(module) as choices:
+    with deciding(module, ctx) as choices:
         for function in nn.networks_of(module):
             choice = _Choice(
                 module, function, target, ctx, options, preferred, weighed, tuned, choices
@@ -204,7 +197,7 @@ class _Choice:
         forms = rewrite(self.function, self.target, self.ctx, self.tuned.forms, self.choices)
         add_remarks(self.module, forms.remarks)
         if not self.target.lanes:
-            self._explain(self._without_textures())
+            self._explain_plain()
             return []
         budget = memory_budget_of(self.ctx)
         choice = self.tuned.layouts.choose(layout_problem(self.function, self.target, self.ctx))
@@ -212,8 +205,6 @@ class _Choice:
             choice = demanded_layouts(choice, self.choices)
         problem, solution = choice.problem, choice.solution
         add_remarks(self.module, choice.remarks)
-        if self.options.explain:
-            self._explain(layouts_table(problem, solution))
         kernels = kernels_of_layouts(problem, solution)
         if budget is not None:
             offer_savings(problem, solution, kernels, budget)
@@ -229,9 +220,9 @@ class _Choice:
         legal = model.in_function(matches.legal, forms)
         chooser = Chooser(accelerator, self.function, self.target, legal, minimum)
         reasons = dict(matches.reasons)
-        if self.options.explain:
+        if self._explains:
             reasons |= chooser.reasons()
-            self._explain(chooser.costs_table())
+            explain_graphs(chooser, self._explains)
         regions = form_regions(
             self.function,
             chooser.matches,
@@ -242,34 +233,37 @@ class _Choice:
         )
         problem, solution = chooser.problem, chooser.solution
         # Before the graphs are written, which erases the offloaded operations.
-        layouts = self._writers_and_layouts(problem, solution) if self.options.explain else ""
+        if self._explains and not self.options.graphs_only:
+            if self.target.uses_textures:
+                explain_writers(problem, solution, self._explains)
+            else:
+                self._explain_plain()
         kernels = kernels_of_both(problem, solution)
         graphs = write_graphs(
             accelerator, self.module, self.function, regions, weights, model.function, reasons
         )
         self._add_graphs(accelerator, graphs)
-        self._explain(layouts)
         return kernels
 
-    def _writers_and_layouts(self, problem: OffloadProblem, solution: Solution) -> Explanation:
-        if self.options.graphs_only:
-            return ""
-        uses_textures = self.target.uses_textures
-        return writers_table(problem, solution) if uses_textures else self._without_textures()
+    @property
+    def _explains(self) -> Choices | None:
+        """The choices, if explanations are wanted."""
+        return None if self.choices is None or self.choices.explained is None else self.choices
 
-    def _without_textures(self) -> str:
-        target = self.target
-        return (
-            f"{target.name} uses no textures: texture={target.policy.texture}, "
-            f"image_cost={target.machine.image_cost:g}, images={str(target.device.images).lower()}"
-        )
+    def _explain_plain(self) -> None:
+        if self.choices is not None:
+            facts = self.target
+            self.choices.summarise(
+                SiteKind.LAYOUT,
+                f"{facts.name} uses no textures: texture={facts.policy.texture}, "
+                f"image_cost={facts.machine.image_cost:g}, "
+                f"images={str(facts.device.images).lower()}",
+            )
 
     def _add_graphs(self, accelerator: Accelerator, graphs: Partition) -> None:
         self.partition = Partition(
             (*self.partition.nodes, *graphs.nodes), (*self.partition.graphs, *graphs.graphs)
         )
-        self._explain(partition_table(accelerator.title, self.function.sym_name.data, graphs))
-
-    def _explain(self, told: Explanation) -> None:
-        if self.options.explain and told:
-            explanations_of(self.ctx).append(told)
+        if self.choices is not None:
+            name = self.function.sym_name.data
+            explain_partition(accelerator.title, name, graphs, self.choices)

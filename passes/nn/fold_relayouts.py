@@ -11,14 +11,14 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...context import explanations_of
+from ...decisions import deciding
 from ...dialects import cl, nn
 from ...dialects.nn import LayoutAttr
 from ...dialects.remarks import add_remarks
 from .layout.apply import Transforms, place_constants, retype, spare_images
 from .layout.candidates import is_texture
 from .layout.cost import LayoutCostModel
-from .layout.explain import transforms_table
+from .layout.explain import explain_transforms
 from .layout.kernels import work_of_region
 from .roles import starts_kernel
 
@@ -33,16 +33,15 @@ class NNFoldRelayoutsPass(ModulePass):
     """
 
     name: ClassVar[str] = "nn-fold-relayouts"
-    explain: bool = False
-    """Explain which transforms remain."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
         for function in nn.networks_of(op):
             folding = _Folding(function.body.block, LayoutCostModel(target))
             add_remarks(op, folding.run())
-        if self.explain and target.lanes:
-            explanations_of(ctx).append(transforms_table(op))
+        with deciding(op, ctx) as choices:
+            if choices is not None and target.lanes:
+                explain_transforms(op, choices)
 
 
 @dataclass

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import ClassVar
 
 from xdsl.context import Context
@@ -13,6 +14,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...decisions import Choices, SiteKind, deciding
 from ...dialects import cl, nn
+from ...messages.explanations import Reason
 from ..locations import node_name
 from .fuse import Group, outline
 from .roles import role_of
@@ -39,7 +41,7 @@ class NNJoinAttentionPass(ModulePass):
         target = cl.target_of(op)
         if target.device.device_type != "cpu":
             return
-        with deciding(op) as choices:
+        with deciding(op, ctx) as choices:
             for function in nn.networks_of(op):
                 for each in list(function.body.block.ops):
                     found = _Attention.of(each) if isinstance(each, nn.SoftmaxOp) else None
@@ -55,7 +57,9 @@ def _is_joined(found: _Attention, target: cl.Target, choices: Choices | None) ->
         return usual
     site = choices.next_site(SiteKind.ATTENTION, found.digest)
     words, nodes = ("joined", "apart"), node_name(found.weighted)
-    return choices.decide(site, "joined" if usual else "apart", words, nodes) == "joined"
+    size, cache = found.scratch(target), target.machine.l2_cache_bytes
+    reason = partial(Reason, remark=f"{size:,} bytes of scores, {cache:,} of L2 cache")
+    return choices.decide(site, "joined" if usual else "apart", words, nodes, reason) == "joined"
 
 
 @dataclass
@@ -112,9 +116,12 @@ class _Attention:
 
     def fits(self, target: cl.Target) -> bool:
         """Return whether the scores of a vector of queries fit the L2 cache."""
+        return self.scratch(target) <= target.machine.l2_cache_bytes
+
+    def scratch(self, target: cl.Target) -> int:
+        """Return the bytes of the scores of a vector of queries."""
         keys = nn.shape_of(self.product.result)[-1]
-        scratch = _TEMPORARIES * _FLOAT_BYTES * keys * target.machine.vector_width
-        return scratch <= target.machine.l2_cache_bytes
+        return _TEMPORARIES * _FLOAT_BYTES * keys * target.machine.vector_width
 
     @property
     def digest(self) -> str:

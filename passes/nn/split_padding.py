@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from math import inf, prod
 
 from xdsl.context import Context
@@ -20,6 +21,7 @@ from ...context import memory_budget_of
 from ...decisions import Choices, SiteKind, deciding
 from ...dialects import cl, nn
 from ...dialects.nn.winograd import KERNEL
+from ...messages.explanations import Reason, Why
 from ..locations import node_name
 from ..memory_budget import MemoryBudget, MemorySaving
 from .rewriting import in_kernel, replace, rewrite_networks
@@ -54,7 +56,9 @@ class _Borders:
             if self.choices is not None:
                 site = self.choices.next_site(SiteKind.BORDER, structure_digest(op.operands, [op]))
                 usual = _LOOPS if tested else _MEMORY
-                chosen = self.choices.decide(site, usual, (_MEMORY, _LOOPS), node_name(op))
+                reason = partial(Reason, Why.LIMIT if tested else Why.RULE)
+                words, node = (_MEMORY, _LOOPS), node_name(op)
+                chosen = self.choices.decide(site, usual, words, node, reason)
                 tested = chosen == _LOOPS
             self._decided[op] = tested
         return self._decided[op]
@@ -170,7 +174,7 @@ class NNSplitPaddingPass(ModulePass):
     name = "nn-split-padding"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        with deciding(op) as choices:
+        with deciding(op, ctx) as choices:
             borders = _Borders(memory_budget_of(ctx), cl.target_of(op), choices)
             patterns: list[RewritePattern] = [
                 SplitConvPadding(borders),

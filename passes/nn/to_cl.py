@@ -49,7 +49,7 @@ class NNToCLPass(ModulePass):
         kernels, graphs = KernelTable(contents.names), cl.graphs_of(op)
         weights, target = weights_of(ctx, op), cl.target_of(op)
         block, programs = op.body.block, dict[str, cl.ProgramOp]()
-        with deciding(op) as choices:
+        with deciding(op, ctx) as choices:
             budget = memory_budget_of(ctx)
             module = ModuleContext(weights, target, kernels, graphs, budget, choices)
             for name, function in contents.networks.items():

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, partial
 
 from xdsl.dialects import func
 from xdsl.ir import Operation
@@ -12,6 +12,7 @@ from xdsl.ir import Operation
 from ...decisions import Choices, SiteKind
 from ...decisions.database import DeviceDriver, TuningDatabase
 from ...dialects import cl, nn
+from ...messages.explanations import Reason, Why
 from ..locations import node_name
 from .network_records import NetworkRecords, digest
 from .winograd import ConvByTransforms
@@ -53,6 +54,14 @@ class ConvolutionSite:
         """Return the form that the target's cost model chooses."""
         return form_text(self.transforms.usual(self.op))
 
+    def reason(self, measured: Mapping[str, float | None] | None) -> Reason:
+        """Return why the convolution has its form: measured times, or what the model saves."""
+        if measured is not None:
+            return Reason(Why.MEASURED, measured)
+        saved = {form: self.transforms.saved(self.op, tile) for form, tile in self.tiles.items()}
+        times = {form: 0.0 - us for form, us in saved.items()}
+        return Reason(Why.ESTIMATED, times, "us more than the direct form")
+
     @property
     def tiles(self) -> Mapping[str, int | None]:
         """Return the forms with the m of F(m x m, 3 x 3); the direct form, None, comes first."""
@@ -66,6 +75,10 @@ class FormChoice:
 
     forms: Mapping[ConvolutionSite, str] = field(default_factory=dict[ConvolutionSite, str])
     remarks: Sequence[str] = ()
+    times: Mapping[ConvolutionSite, Mapping[str, float | None]] = field(
+        default_factory=dict[ConvolutionSite, "Mapping[str, float | None]"]
+    )
+    """Microseconds of the forms of convolutions that were measured."""
 
     @property
     def tiles(self) -> dict[Operation, int | None]:
@@ -98,7 +111,9 @@ class TunedForms:
         usual, other = choice_key(found, {}), choice_key(found, forms)
         if usual == other or known.is_refuted(network, usual, other):
             return FormChoice()
-        return FormChoice(forms, known.remarks("forms of convolutions", self.device))
+        times = {each: _times(each, known) for each in found}
+        measured = {each: of_forms for each, of_forms in times.items() if of_forms}
+        return FormChoice(forms, known.remarks("forms of convolutions", self.device), measured)
 
 
 def demanded_forms(
@@ -108,8 +123,9 @@ def demanded_forms(
     forms: dict[ConvolutionSite, str] = {}
     for each in found:
         site = choices.next_site(SiteKind.FORM, each.digest)
-        form = usual.forms.get(each, each.usual)
-        forms[each] = choices.decide(site, form, each.tiles, node_name(each.op))
+        form, nodes = usual.forms.get(each, each.usual), node_name(each.op)
+        reason = partial(each.reason, usual.times.get(each))
+        forms[each] = choices.decide(site, form, each.tiles, nodes, reason)
     return FormChoice(forms, usual.remarks)
 
 
@@ -135,6 +151,12 @@ def network_key(found: Sequence[ConvolutionSite]) -> str:
 def choice_key(found: Sequence[ConvolutionSite], forms: Mapping[ConvolutionSite, str]) -> str:
     """Return a digest of the forms of a network: `forms`, and the model's for all other sites."""
     return digest(forms.get(each, each.usual) for each in found)
+
+
+def _times(each: ConvolutionSite, known: NetworkRecords) -> dict[str, float | None]:
+    """Return the measured times of a convolution's forms."""
+    found = {form: known.newest.get((each.digest, form)) for form in each.tiles}
+    return {form: record.microseconds for form, record in found.items() if record is not None}
 
 
 def _fastest(each: ConvolutionSite, known: NetworkRecords) -> str:

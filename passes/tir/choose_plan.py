@@ -9,7 +9,7 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...context import explanations_of, memory_budget_of
+from ...context import memory_budget_of
 from ...decisions import deciding
 from ...decisions.database import DeviceDriver
 from ...dialects import cl, tir
@@ -19,7 +19,6 @@ from ..memory_budget import MemoryBudget, MemorySaving
 from .plan_demands import PlanDemands
 from .plan_parts import with_parts
 from .rules import rules
-from .rules.explain import explain_plan
 from .rules.plans import default_plan
 from .rules.stages import is_naive
 from .tuned_plans import TunedPlans
@@ -45,8 +44,6 @@ class TIRChoosePlanPass(ModulePass):
     """
 
     name: ClassVar[str] = "tir-choose-plan"
-    explain: bool = False
-    """Explain the plans: parameter domains, costs, and why other rules do not apply."""
     tuning: tuple[str, ...] = ()
     """Paths of tuning databases."""
     places: tuple[str, ...] = ()
@@ -58,7 +55,6 @@ class TIRChoosePlanPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
-        explanations = explanations_of(ctx) if self.explain else None
         kernels = [func for func in op.ops if isinstance(func, tir.FuncOp) and _is_open(func)]
         whole = _kernels_of_whole_sums(op, memory_budget_of(ctx))
         splitting = [rule.name for rule in rules() if rule.splits]
@@ -75,16 +71,14 @@ class TIRChoosePlanPass(ModulePass):
                 plan = tuned.plan(func, without, default) or default
             return with_parts(func, plan, target, chosen)
 
-        with deciding(op) as choices:
+        with deciding(op, ctx) as choices:
             demands = None if choices is None else PlanDemands(choices, target)
             for func in kernels:
                 if demands is not None:
                     demands.take(func)
                 func.plan = tir.PlanAttr(chosen(func))
                 if demands is not None:
-                    demands.note(func)
-                if explanations is not None:
-                    explanations.append(explain_plan(func, func.plan.data, target))
+                    demands.note(func, tuned.measured.get(func))
         add_remarks(op, tuned.remarks())
         add_remarks(op, () if demands is None else demands.remarks)
 

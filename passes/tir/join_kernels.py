@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from hashlib import sha256
 from typing import ClassVar
 
@@ -15,6 +16,7 @@ from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...decisions import Choices, SiteKind, deciding
 from ...dialects import cl, tir
+from ...messages.explanations import Reason, Why
 from ..free_names import free_name
 from .join.bodies import Member, Signature, in_sequence, side_by_side
 from .join.launches import Cost, ProgramCommands, cost_of, is_eligible
@@ -53,7 +55,7 @@ class TIRJoinKernelsPass(ModulePass):
         target = cl.target_of(op)
         if target.device.device_type != "cpu":
             return
-        with deciding(op) as choices:
+        with deciding(op, ctx) as choices:
             joiner = _Joiner(op, target, choices)
             for program in op.ops:
                 if isinstance(program, cl.ProgramOp):
@@ -93,8 +95,14 @@ class _Joiner:
             return usual
         site = self._choices.next_site(SiteKind.LAUNCH, self._digest(first, second))
         nodes = f"@{first.kernel_name}, @{second.kernel_name}"
-        word = _SHARED if usual else _OWN
-        return self._choices.decide(site, word, (_SHARED, _OWN), nodes) == _SHARED
+        word, words = _SHARED if usual else _OWN, (_SHARED, _OWN)
+        reason = partial(self._reason, first, second)
+        return self._choices.decide(site, word, words, nodes, reason) == _SHARED
+
+    def _reason(self, *launches: cl.EnqueueKernelOp) -> Reason:
+        costs = (self._costs[each.kernel_name] for each in launches)
+        alone = " and ".join(f"{cost.microseconds:.1f}" for cost in costs if cost is not None)
+        return Reason(Why.ESTIMATED, remark=f"{alone} us on one core")
 
     def _digest(self, *launches: cl.EnqueueKernelOp) -> str:
         keys = (kernel_key(self.functions[each.kernel_name]) for each in launches)

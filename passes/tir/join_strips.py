@@ -25,6 +25,7 @@ from ...decisions.database import DeviceDriver
 from ...decisions.record import APART, JOINED
 from ...dialects import cl, tir
 from ...dialects.remarks import add_remarks
+from ...messages.explanations import Reason, Why
 from ..free_names import free_name
 from ..launch_comments import with_launches, without_launches
 from .rules.cpu.strips import STRIPS
@@ -64,22 +65,28 @@ class TIRJoinStripsPass(ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         device = DeviceDriver(self.device, self.driver)
         tuned = TunedJoins(self.tuning, self.places, device, cl.target_of(op))
-        with deciding(op) as choices:
+        with deciding(op, ctx) as choices:
 
             def is_joined(pair: Pair) -> bool:
                 usual = tuned.is_joined(pair)
-                return usual if choices is None else _decided(pair, usual, choices)
+                why = Why.MEASURED if pair in tuned.measured else Why.ESTIMATED
+                return usual if choices is None else _decided(pair, usual, why, choices)
 
             join_strips(op, is_joined)
         add_remarks(op, tuned.remarks())
 
 
-def _decided(pair: Pair, usual: bool, choices: Choices) -> bool:
+def _decided(pair: Pair, usual: bool, why: Why, choices: Choices) -> bool:
     """Return whether to join a pair as the module demands, or as usual; note it."""
     comment = pair.joined.comment
     site = Site(SiteKind.FUSION, pair.key)
     nodes = pair.joined.sym_name.data if comment is None else comment.data
-    return choices.decide(site, JOINED if usual else APART, (JOINED, APART), nodes) == JOINED
+    words, word = (JOINED, APART), JOINED if usual else APART
+
+    def reason() -> Reason:
+        return Reason(why, remark=f"joined takes {pair.ratio:.2f} of the time by the model")
+
+    return choices.decide(site, word, words, nodes, reason) == JOINED
 
 
 def join_strips(module: ModuleOp, is_joined: Callable[[Pair], bool]) -> None:

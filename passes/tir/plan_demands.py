@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 
 from ...decisions import Choices, Site, SiteKind
 from ...dialects import cl, tir
+from ...messages.explanations import Why
 from .kernel_key import kernel_key
 from .rules import rules
+from .rules.explain import plan_reason
 from .rules.naive_kernel import NaiveKernel
 from .rules.plans import space_of
 from .schedule.errors import ScheduleError
@@ -21,6 +24,7 @@ class PlanDemands:
     target: cl.Target
     remarks: list[str] = field(default_factory=list[str])
     _sites: dict[tir.FuncOp, Site] = field(default_factory=dict[tir.FuncOp, Site])
+    _taken: set[tir.FuncOp] = field(default_factory=set[tir.FuncOp])
 
     def take(self, func: tir.FuncOp) -> None:
         """Give a kernel without a plan the one that is demanded.
@@ -49,12 +53,19 @@ class PlanDemands:
             reason = str(error).removesuffix(".")
             raise self.choices.refused(site, _nodes(func), reason) from error
         func.plan = demanded
+        self._taken.add(func)
 
-    def note(self, func: tir.FuncOp) -> None:
-        """Note the plan that a kernel got."""
+    def note(self, func: tir.FuncOp, measured: float | None) -> None:
+        """Note the plan that a kernel got, with the time that a tuning database has for it."""
+        why = Why.RULE if measured is None else Why.MEASURED
+        why = Why.DEMANDED if func in self._taken else why
         site = self._sites.get(func)
-        if site is not None and func.plan is not None:
-            self.choices.note(site, func.plan, _nodes(func))
+        assert func.plan is not None
+        reason = partial(plan_reason, func, func.plan.data, self.target, why, measured)
+        if site is not None:
+            self.choices.note(site, func.plan, _nodes(func), reason)
+        elif self.choices.explained is not None:
+            self.choices.explain(SiteKind.PLAN, _nodes(func), reason())
 
 
 def _nodes(func: tir.FuncOp) -> str:

@@ -121,6 +121,8 @@ class TunedJoins:
     """Databases that need not exist."""
     device: DeviceDriver
     target: cl.Target
+    measured: set[Pair] = field(default_factory=set[Pair])
+    """The pairs that times decide."""
     _from_others: Counter[str] = field(default_factory=Counter[str])
     """How many pairs follow times of other devices against the model, by device."""
 
@@ -136,6 +138,7 @@ class TunedJoins:
         for source in sources(known, self.target, self.device):
             found = pair.is_joined(source)
             if found is not None:
+                self.measured.add(pair)
                 if found != pair.pays:
                     self._note(source)
                 return found

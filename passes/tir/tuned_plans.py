@@ -27,6 +27,10 @@ class TunedPlans:
     device: DeviceDriver
     target: cl.Target
     _said: list[str]
+    measured: dict[tir.FuncOp, float | None] = field(
+        default_factory=dict[tir.FuncOp, "float | None"]
+    )
+    """Microseconds of the plans that were returned."""
     _known: set[bool] = field(default_factory=set[bool])
     """Whether the database has records of each kernel so far (parts of kernels excepted)."""
     _from_others: Counter[str] = field(default_factory=Counter[str])
@@ -63,6 +67,7 @@ class TunedPlans:
                 continue
             assert choice
             self._note(choice.source)
+            self.measured[func] = record.microseconds
             return plan
         return None
 

@@ -11,17 +11,14 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 
-from ...dialects import cl, nn, tir
-from ...messages.explanations import ExplainedPlan, Explanation
+from ...dialects import cl, nn
+from ...messages.explanations import Explained
 from ...passes.locations import node_name
 from ...passes.nn.layout.candidates import is_texture
 from ...passes.nn.layout.explain import layout_text
 from ...passes.nn.offload.partition import operation_text
 from ...passes.nn.to_cl import NNToCLPass
-from ...passes.tir.choose_plan import TIRChoosePlanPass
 from ...passes.tir.join_kernels import TIRJoinKernelsPass
-from ...passes.tir.rules.explain import explain_plan
-from ...passes.tir.rules.stages import is_naive
 from .values import Decisions, ReportedNode, ReportedRegion, ReportedTensor
 
 
@@ -36,7 +33,6 @@ class Collector:
         self._nodes = tuple(map(_node, _operations(module)))
         self._pending: list[_PendingRegion] = []
         self._regions: list[ReportedRegion] = []
-        self._plans: dict[str, ExplainedPlan] = {}
         self._writers: dict[SSAValue, int] = {}
         self._readers: defaultdict[int, list[int]] = defaultdict(list)
         self._commands: dict[cl.Command, tuple[int, ...]] = {}
@@ -45,23 +41,21 @@ class Collector:
         self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None
     ) -> None:
         if isinstance(following, NNToCLPass):
-            self._pending, self._plans = list(map(_PendingRegion, _groups(module))), {}
+            self._pending = list(map(_PendingRegion, _groups(module)))
         match previous:
             case NNToCLPass():
                 self._match(module)
-            case TIRChoosePlanPass():
-                self._explain_plans(module)
             case TIRJoinKernelsPass():
                 self._note_commands(module)
             case _:
                 pass
 
-    def decisions(self, module: ModuleOp, explanations: Sequence[Explanation]) -> Decisions:
+    def decisions(self, module: ModuleOp, explanations: Sequence[Explained]) -> Decisions:
         """Return the choices for the finished `module`."""
         programs = [op for op in module.ops if isinstance(op, cl.ProgramOp)]
         commands = [self._commands.get(op, ()) for each in programs for op in cl.enqueued(each)]
         regions = tuple(self._regions)
-        return Decisions(self._nodes, regions, tuple(commands), explanations, self._plans)
+        return Decisions(self._nodes, regions, tuple(commands), explanations)
 
     def _match(self, module: ModuleOp) -> None:
         """Match regions with launches, which have the same order; some regions have no launch."""
@@ -79,13 +73,6 @@ class Collector:
                     if value in self._writers:
                         self._readers[self._writers[value]].append(number)
                 self._writers |= dict.fromkeys(list(launch.args)[-count:], number)
-
-    def _explain_plans(self, module: ModuleOp) -> None:
-        target = cl.target_of(module)
-        for kernel in (op for op in module.ops if isinstance(op, tir.FuncOp)):
-            if kernel.plan is not None and kernel.global_size is None and is_naive(kernel):
-                plan = explain_plan(kernel, kernel.plan.data, target)
-                self._plans[kernel.sym_name.data] = plan
 
     def _note_commands(self, module: ModuleOp) -> None:
         """Record what each launch computes by the memory that it writes, before it is planned."""

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
-from ...messages.explanations import ExplainedPlan, Explanation
+from ...messages.explanations import Explained, ExplainedPlan, plans_of
 
 
 @dataclass(frozen=True)
@@ -61,7 +62,10 @@ class Decisions:
     regions: tuple[ReportedRegion, ...]
     commands: tuple[tuple[int, ...], ...]
     """For each command of the program, the regions that it computes."""
-    explanations: Sequence[Explanation]
-    """Sentences and tables about accelerators and layouts."""
-    plans: Mapping[str, ExplainedPlan]
-    """The plan of each kernel by its name before launches were joined."""
+    explanations: Sequence[Explained]
+    """The choices at all sites."""
+
+    @cached_property
+    def plans(self) -> Mapping[str, ExplainedPlan]:
+        """The plan of each kernel by its name before launches were joined."""
+        return {plan.kernel: plan for plan in plans_of(self.explanations)}

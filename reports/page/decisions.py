@@ -4,24 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 
-from ...messages.explanations import ExplainedChoice, ExplainedTable, Explanation, is_numeric
+from ...messages.explanations import ExplainedTable, is_numeric, tables
 from ..html import Column, Content, Html, NumberCell, element, search_box, table
 from .nodes import NO_DECISIONS
 from .reported_model import ReportedModel
 
-_TITLES = {
-    ExplainedChoice.LAYOUTS: "Layouts",
-    ExplainedChoice.TRANSFORMS: "Copies between layouts",
-    ExplainedChoice.PARTITION: "Operations of an accelerator",
-    ExplainedChoice.COSTS: "Graphs of an accelerator",
-}
-_MEANINGS = {
-    ExplainedChoice.LAYOUTS: "The layout of each value, its cost by the model of the target, and "
-    "the next best one. All are chosen together: a layout that costs more here saves it elsewhere.",
-    ExplainedChoice.TRANSFORMS: "Launches that only bring a value into another layout.",
-    ExplainedChoice.PARTITION: "The command for each operation, or the reason why there is none.",
-    ExplainedChoice.COSTS: "What each graph costs, and what our kernels would cost in its place.",
-}
+_MEANING = (
+    "Each choice, what it follows, its time by the model, and the alternatives. Layouts are chosen "
+    "together: one that costs more here saves it elsewhere."
+)
 
 
 def decisions_section(model: ReportedModel) -> Content:
@@ -31,8 +22,8 @@ def decisions_section(model: ReportedModel) -> Content:
     return [
         _remarks(model),
         _rules(model),
-        element("p", NO_DECISIONS, class_="quiet") if decisions is None else None,
-        [_explained(i, each) for i, each in enumerate(explained)],
+        element("p", NO_DECISIONS if decisions is None else _MEANING, class_="quiet"),
+        [_explained(each) for each in tables(explained)],
     ]
 
 
@@ -66,10 +57,8 @@ def _rules(model: ReportedModel) -> Content:
     return [element("h3", "Rules"), element("p", meaning, *more), table(columns, rows)]
 
 
-def _explained(number: int, explained: Explanation) -> Content:
-    if not isinstance(explained, ExplainedTable):
-        return element("p", str(explained))
-    key = f"d{number}"
+def _explained(explained: ExplainedTable) -> Html:
+    key = f"d-{explained.kind}"
     columns = [Column(name, is_numeric(name)) for name in explained.columns]
     rows = [
         [
@@ -78,11 +67,10 @@ def _explained(number: int, explained: Explanation) -> Content:
         ]
         for row in explained.rows
     ]
-    summary = element("summary", element("h3", _TITLES[explained.choice]))
-    caption = f"{explained.title[:1].upper()}{explained.title[1:]}: {explained.caption}."
+    summary = element("summary", element("h3", explained.kind), " ", explained.counts)
     body = [search_box(key, "part of a row"), table(columns, rows, key)] if rows else None
-    meaning = element("p", _MEANINGS[explained.choice], class_="quiet")
-    return element("details", summary, element("p", caption), meaning, body, open=len(rows) < 16)
+    sentences = [element("p", sentence) for sentence in explained.summaries]
+    return element("details", summary, sentences, body, open=len(rows) < 16)
 
 
 def _cell(text: str) -> NumberCell:

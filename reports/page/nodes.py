@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 
-from ...messages.explanations import ExplainedChoice, ExplainedTable
+from ...decisions import SiteKind
+from ...messages.explanations import Explanation
+from ...passes.nn.offload.report import KERNELS
 from ..decisions import Decisions, ReportedNode, ReportedRegion
 from ..html import Column, Content, element, search_box, table
 from .reported_model import ReportedModel
@@ -52,12 +54,12 @@ class _Rows:
         for command, numbers in enumerate(decisions.commands):
             for number in numbers:
                 self.commands[number].append(command)
-        self.notes = dict(_notes(decisions))
+        self.notes = _notes(decisions)
 
     def all(self) -> Iterator[Sequence[Content]]:
         """Yield the cells of each node."""
         for node in self.decisions.nodes:
-            graph, note = self.notes.get(node, ("", ""))
+            graph, note = self.notes.get(f"{node.name}: {node.operation}", ("", ""))
             found = self.regions.get(node) or self.regions.get(node.name, [])
             if graph:
                 yield [node.name, node.label, self._graph(graph), "", "", note]
@@ -98,24 +100,12 @@ def _result(region: ReportedRegion) -> tuple[str, str]:
     return f"{'x'.join(map(str, tensor.shape)) or 'scalar'} {tensor.type}", tensor.layout
 
 
-def _notes(decisions: Decisions) -> Iterator[tuple[ReportedNode, tuple[str, str]]]:
-    """Yield for each node the graph that computes it, or the reason why none does."""
-    found: dict[ReportedNode, tuple[str, str]] = {}
-    for explained in decisions.explanations:
-        if isinstance(explained, ExplainedTable) and explained.choice is ExplainedChoice.PARTITION:
-            found |= _placements(explained, found)
-    yield from found.items()
-
-
-def _placements(
-    explained: ExplainedTable, before: Mapping[ReportedNode, tuple[str, str]]
-) -> dict[ReportedNode, tuple[str, str]]:
-    title = explained.title.partition(" in ")[0]
-    found: dict[ReportedNode, tuple[str, str]] = {}
-    for name, operation, graph, note in explained.rows:
-        node = ReportedNode(name, operation)
-        if graph != "-":
-            found[node] = (graph, note)
-        elif note and not before.get(node, ("", ""))[0]:
-            found[node] = ("", f"not by {title}: {note}")
+def _notes(decisions: Decisions) -> dict[str, tuple[str, str]]:
+    """Return the graph that computes a node, or the reason why none does, by `name: operation`."""
+    found: dict[str, tuple[str, str]] = {}
+    for each in decisions.explanations:
+        if isinstance(each, Explanation) and each.kind == SiteKind.OFFLOAD.value:
+            graph = "" if each.choice == KERNELS else each.choice
+            if graph or not found.get(each.nodes, ("", ""))[0]:
+                found[each.nodes] = (graph, each.reason.remark)
     return found

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from functools import partial
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, SSAValue
 
 from ....decisions import Choices, Site, SiteKind
 from ....dialects.nn import LayoutAttr
+from .explain import LayoutReasons, cost_summary, explain_images
 from .kernels import Work
 from .problem import LayoutProblem
 from .savings import node_of
@@ -36,11 +38,30 @@ def demanded_layouts(usual: LayoutChoice, choices: Choices) -> LayoutChoice:
         if choice.solution.cost >= FORBIDDEN:
             site, work = next(each for each in open_sites if each[1].result in demanded)
             raise choices.refused(site, node_of(work), "with the other demands, no kernel reads it")
-    for site, work in open_sites:
-        variable = choice.problem.variables[work.result]
-        chosen = variable.candidates[choice.solution.choice[variable.number]]
-        choices.note(site, _attribute(chosen.layout), node_of(work))
+    _note(usual.problem, choice, dict((work, site) for site, work in open_sites), choices)
     return choice
+
+
+def _note(
+    problem: LayoutProblem, choice: LayoutChoice, sites: Mapping[Work, Site], choices: Choices
+) -> None:
+    """Note the layouts of all values; `problem` has those that demands exclude, too."""
+    chosen: list[int] = []
+    for value, variable in problem.variables.items():
+        demanded = choice.problem.variables[value]
+        layout = demanded.candidates[choice.solution.choice[demanded.number]].layout
+        chosen.append([each.layout for each in variable.candidates].index(layout))
+    reasons = LayoutReasons(problem.problem, chosen)
+    explain_images(problem.function, choices)
+    for value, work in problem.works.items():
+        reason = partial(reasons.of_layout, problem, value)
+        if work in sites:
+            variable = problem.variables[value]
+            layout = variable.candidates[chosen[variable.number]].layout
+            choices.note(sites[work], _attribute(layout), node_of(work), reason)
+        elif choices.explained is not None:
+            choices.explain(SiteKind.LAYOUT, node_of(work), reason())
+    choices.summarise(SiteKind.LAYOUT, cost_summary(choice.problem, choice.solution))
 
 
 def _sites(problem: LayoutProblem, choices: Choices) -> Iterator[tuple[Site, Work]]:

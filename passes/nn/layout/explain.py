@@ -1,23 +1,27 @@
-"""Tables that explain the chosen layouts."""
+"""Explanations of the chosen layouts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 
+from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation, SSAValue
 
+from ....decisions import Choices, SiteKind
 from ....dialects import nn, tir
 from ....dialects.nn import LayoutAttr
-from ....messages.explanations import ExplainedChoice, ExplainedTable
+from ....messages.explanations import Reason, Why
 from ...locations import node_name
 from .candidates import is_texture
 from .cost import bytes_of
 from .images import argument_layouts
 from .offload import OffloadProblem, OffloadVariable, ValueState, Writer
 from .problem import LayoutProblem
-from .solver import FORBIDDEN, Solution
+from .savings import node_of
+from .solver import FORBIDDEN, Problem, Solution, Table
 
 
 @dataclass(frozen=True)
@@ -84,35 +88,72 @@ def name_of(value: SSAValue) -> str:
     return value.name_hint or named or "?"
 
 
-def layouts_table(problem: LayoutProblem, solution: Solution) -> ExplainedTable:
-    """Return the chosen layout of each value, the next best one, and the total cost."""
-    around = problem.problem.neighbours()
-    rows: list[list[str]] = []
-    for variable in problem.variables.values():
-        if variable.work is not None:
-            number = variable.number
-            costs = problem.problem.local_costs(number, solution.choice, around[number])
-            texts = [layout_text(candidate.layout) for candidate in variable.candidates]
-            remark = variable.candidates[solution.choice[number]].remark
-            rows.append(
-                _row(variable.value, texts, costs.tolist(), solution.choice[number], remark)
+@dataclass(frozen=True)
+class LayoutReasons:
+    """The reasons for the layouts of a solution; all other values keep theirs."""
+
+    problem: Problem
+    choice: Sequence[int]
+
+    def of_layout(self, problem: LayoutProblem, value: SSAValue) -> Reason:
+        """Return why a value has its layout."""
+        variable, digest = problem.variables[value], problem.works[value].digest
+        is_measured = any(site == digest for site, _ in problem.measured or ())
+        why = Why.MEASURED if is_measured else Why.ESTIMATED
+        why = why if len(variable.candidates) > 1 else Why.RULE
+        texts = [layout_text(candidate.layout) for candidate in variable.candidates]
+        remark = variable.candidates[self.choice[variable.number]].remark
+        return self._of(value, variable.number, texts, remark, why)
+
+    def of_writer(self, problem: OffloadProblem, value: SSAValue) -> Reason:
+        """Return why a value has its layout and its writer."""
+        variable = problem.variables[value]
+        texts = [_state_text(variable, state, problem.name) for state in variable.states]
+        layout = variable.states[self.choice[variable.number]].layout
+        remark = "" if layout is None else variable.layouts[layout].remark
+        return self._of(value, variable.number, texts, remark, Why.ESTIMATED)
+
+    def _of(
+        self, value: SSAValue, number: int, texts: Sequence[str], remark: str, why: Why
+    ) -> Reason:
+        costs = self.problem.local_costs(number, self.choice, self._around[number]).tolist()
+        times = {name: us for name, us in zip(texts, costs, strict=True) if us < FORBIDDEN / 2}
+        words = ", ".join(filter(None, [_shape(nn.shape_of(value)), remark]))
+        return Reason(why, times, words, texts[self.choice[number]])
+
+    @cached_property
+    def _around(self) -> list[dict[int, Table]]:
+        return self.problem.neighbours()
+
+
+def _shape(shape: Sequence[int]) -> str:
+    return "x".join(map(str, shape))
+
+
+def explain_images(function: func.FuncOp, choices: Choices) -> None:
+    """Explain the inputs that are images of the application."""
+    for value, candidate in argument_layouts(function).items():
+        if candidate.layout is not None:
+            reason = Reason(
+                Why.DEMANDED, {}, "the application's image", layout_text(candidate.layout)
             )
-    return _choices(problem, [*_given(problem), *rows], solution)
+            choices.explain(SiteKind.LAYOUT, name_of(value), reason)
 
 
-def writers_table(problem: OffloadProblem, solution: Solution) -> ExplainedTable:
-    """Return the table of layouts, with the writer of each value where an accelerator matters."""
-    around = problem.problem.neighbours()
-    rows: list[list[str]] = []
-    for value, variable in problem.variables.items():
-        if problem.layouts.variables[value].work is not None:
-            number = variable.number
-            costs = problem.problem.local_costs(number, solution.choice, around[number])
-            texts = [_state_text(variable, state, problem.name) for state in variable.states]
-            layout = problem.state_of(solution, value).layout
-            remark = "" if layout is None else variable.layouts[layout].remark
-            rows.append(_row(value, texts, costs.tolist(), solution.choice[number], remark))
-    return _choices(problem.layouts, [*_given(problem.layouts), *rows], solution)
+def explain_writers(problem: OffloadProblem, solution: Solution, choices: Choices) -> None:
+    """Explain the layouts of values and who writes them."""
+    reasons = LayoutReasons(problem.problem, solution.choice)
+    explain_images(problem.layouts.function, choices)
+    for value, work in problem.layouts.works.items():
+        choices.explain(SiteKind.LAYOUT, node_of(work), reasons.of_writer(problem, value))
+    choices.summarise(SiteKind.LAYOUT, cost_summary(problem.layouts, solution))
+
+
+def cost_summary(problem: LayoutProblem, solution: Solution) -> str:
+    """Return the cost of a solution in words."""
+    by = "measured times and the model" if problem.measured else "the model"
+    exact = "nothing is cheaper" if solution.exact else "the best found"
+    return f"{solution.cost:.1f} us in all by {by}, {exact}"
 
 
 def _state_text(variable: OffloadVariable, state: ValueState, name: str) -> str:
@@ -131,57 +172,13 @@ def _state_text(variable: OffloadVariable, state: ValueState, name: str) -> str:
     return ", ".join(parts)
 
 
-def _choices(
-    problem: LayoutProblem, rows: Sequence[Sequence[str]], solution: Solution
-) -> ExplainedTable:
-    by = "measured times and the model" if problem.measured else "the model"
-    exact = "nothing is cheaper" if solution.exact else "the best found"
-    return ExplainedTable(
-        ExplainedChoice.LAYOUTS,
-        f"layouts of {problem.function.sym_name.data}",
-        ("value", "shape", "layout", "us", "next best", "us", "remark"),
-        rows,
-        f"{solution.cost:.1f} us in all by {by}, {exact}",
-    )
-
-
-def _given(problem: LayoutProblem) -> list[list[str]]:
-    """Return the rows of the inputs that are images, whose layout is not chosen."""
-    return [
-        _row(value, [layout_text(candidate.layout)], [0.0], 0, "the application's image")
-        for value, candidate in argument_layouts(problem.function).items()
-        if candidate.layout is not None
-    ]
-
-
-def _row(
-    value: SSAValue, texts: Sequence[str], costs: Sequence[float], choice: int, remark: str
-) -> list[str]:
-    others = [i for i, cost in enumerate(costs) if i != choice and cost < FORBIDDEN / 2]
-    best = min(others, key=lambda i: costs[i], default=None)
-    return [
-        name_of(value),
-        "x".join(map(str, nn.shape_of(value))),
-        texts[choice],
-        f"{costs[choice]:.2f}",
-        "" if best is None else texts[best],
-        "" if best is None else f"{costs[best]:.2f}",
-        remark,
-    ]
-
-
-def transforms_table(module: ModuleOp) -> ExplainedTable:
-    """Return the remaining layout transforms and the bytes that they move."""
+def explain_transforms(module: ModuleOp, choices: Choices) -> None:
+    """Explain the remaining layout transforms and the bytes that they move."""
     transforms = layout_transforms(module)
-    rows = [
-        [t.name, "x".join(map(str, t.shape)), t.source, t.target, f"{t.bytes:,}"]
-        for t in transforms
-    ]
+    for each in transforms:
+        moved = f"{_shape(each.shape)}, copied from {each.source}, {each.bytes:,} bytes"
+        reason = Reason(Why.ESTIMATED, {}, moved, each.target)
+        choices.explain(SiteKind.LAYOUT, each.name, reason)
     total = sum(transform.bytes for transform in transforms)
-    return ExplainedTable(
-        ExplainedChoice.TRANSFORMS,
-        "layout transforms",
-        ("value", "shape", "from", "to", "bytes"),
-        rows,
-        f"{len(transforms)} layout transforms remain, which move {total:,} bytes",
-    )
+    sentence = f"{len(transforms)} layout transforms remain, which move {total:,} bytes"
+    choices.summarise(SiteKind.LAYOUT, sentence)

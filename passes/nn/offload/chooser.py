@@ -9,8 +9,6 @@ from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects import cl
-from ....messages.explanations import ExplainedChoice, ExplainedTable
-from ...locations import node_name
 from ..fuse import form_groups
 from ..layout.grouping import TEXELS
 from ..layout.kernels import works_of_group
@@ -192,30 +190,16 @@ class Chooser:
             return f"it shares a kernel with operations that {title} cannot compute"
         return f"our kernels cost {more:.1f} us less by the model"
 
-    def costs_table(self) -> ExplainedTable:
-        """Return the costs of each region and of the function.
+    def times(self) -> Iterator[tuple[Region, float, float]]:
+        """Yield each region with its cost, and the cost of OpenCL kernels in its place.
 
-        The cost of OpenCL kernels in a region's place comes from the cheapest choice without the
-        region, which may differ in layouts and other regions, too.
+        The latter comes from the cheapest choice without the region, which may differ in layouts
+        and other regions, too.
         """
-        rows: list[list[str]] = []
         for region in self._regions(self.matches):
             time = self._time(region)
             without = self.problem.solve(dict.fromkeys(self._results_of(region.matches), False))
-            ours = time + without.cost - self.solution.cost
-            time += self.entry
-            first, last = (node_name(region.matches[i].model[-1]) for i in (0, -1))
-            rows.append([first, last, str(len(region.matches)), f"{time:.1f}", f"{ours:.1f}"])
-        title = self.accelerator.title
-        exact = "nothing is cheaper" if self.solution.exact else "the best found"
-        return ExplainedTable(
-            ExplainedChoice.COSTS,
-            f"costs of {title} in {self.function.sym_name.data}",
-            ("first node", "last node", "operations", "us", "us by our kernels"),
-            rows,
-            f"{self.cost:.1f} us in all by the model, {self.kernels_only.cost:.1f} us without "
-            f"{title}, {exact}",
-        )
+            yield region, time + self.entry, time + without.cost - self.solution.cost
 
     def _results_of(self, matches: Iterable[Match]) -> list[SSAValue]:
         """Return the results of kernels with offers that contain some of the matches."""

@@ -1,20 +1,39 @@
-"""The table of a function's partition."""
+"""Explanations of what an accelerator computes."""
 
 from __future__ import annotations
 
-from ....messages.explanations import ExplainedChoice, ExplainedTable
+from ....decisions import Choices, SiteKind
+from ....messages.explanations import Reason, Why
+from ...locations import node_name
+from .chooser import Chooser
 from .partition import Partition
 
+KERNELS = "kernels"
 
-def partition_table(title: str, function: str, partition: Partition) -> ExplainedTable:
-    """Return a row per operation, with its graph and command or the reason for none, and totals."""
-    rows = [[n.name, n.operation, n.graph or "-", n.note] for n in partition.nodes]
-    return ExplainedTable(
-        ExplainedChoice.PARTITION,
-        f"{title} in {function}",
-        ("node", "operation", "graph", "command, or why none"),
-        rows,
-        summary(partition),
+
+def explain_partition(title: str, function: str, partition: Partition, choices: Choices) -> None:
+    """Explain the graph and command of each operation, or why it has none."""
+    for node in partition.nodes:
+        remark = f"not by {title}: {node.note}" if node.note and not node.graph else node.note
+        reason = Reason(Why.RULE, {}, remark, node.graph or KERNELS)
+        choices.explain(SiteKind.OFFLOAD, f"{node.name}: {node.operation}", reason)
+    choices.summarise(SiteKind.OFFLOAD, f"{title} in {function}: {summary(partition)}")
+
+
+def explain_graphs(chooser: Chooser, choices: Choices) -> None:
+    """Explain the cost of each graph, and of kernels in its place."""
+    title, name = chooser.accelerator.title, chooser.accelerator.name
+    for region, time, ours in chooser.times():
+        first, last = (node_name(region.matches[i].model[-1]) for i in (0, -1))
+        times = {f"graph of {name}": time, KERNELS: ours}
+        words = f"{len(region.matches)} operations"
+        reason = Reason(Why.ESTIMATED, times, words, f"graph of {name}")
+        choices.explain(SiteKind.OFFLOAD, f"{first} ... {last}", reason)
+    exact = "nothing is cheaper" if chooser.solution.exact else "the best found"
+    choices.summarise(
+        SiteKind.OFFLOAD,
+        f"{chooser.cost:.1f} us in all by the model, {chooser.kernels_only.cost:.1f} us without "
+        f"{title}, {exact}",
     )
 
 

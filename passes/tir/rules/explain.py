@@ -7,7 +7,7 @@ from itertools import takewhile
 from typing import Any
 
 from ....dialects import cl, tir
-from ....messages.explanations import ExplainedParameter, ExplainedPlan
+from ....messages.explanations import ExplainedParameter, ExplainedPlan, Reason, Why
 from ...estimate.terms import Terms
 from ..plan_estimate import estimate_plan
 from . import rules
@@ -15,6 +15,8 @@ from .naive_kernel import NaiveKernel
 from .plans import space_of
 from .rule import Rule
 from .space import NotApplicable, Params, text_of
+
+_APPLIES = "applies"
 
 
 def explain_plan(func: tir.FuncOp, plan: tir.Plan, target: cl.Target) -> ExplainedPlan:
@@ -45,10 +47,21 @@ def explain_plan(func: tir.FuncOp, plan: tir.Plan, target: cl.Target) -> Explain
     )
 
 
+def plan_reason(
+    func: tir.FuncOp, plan: tir.Plan, target: cl.Target, why: Why, measured: float | None
+) -> Reason:
+    """Return why a kernel has its plan, with the other rules that apply."""
+    explained = explain_plan(func, plan, target)
+    times: dict[str, float | None] = {explained.rule: measured or explained.microseconds}
+    times |= {rule: None for rule, verdict in explained.others if verdict.startswith(_APPLIES)}
+    remark = explained.costs if measured is None else explained.estimate
+    return Reason(why, times, remark, explained.rule, explained)
+
+
 def _verdict(rule: Rule[Any], kernel: NaiveKernel, target: cl.Target) -> str:
     """Return whether a rule applies, and its objection."""
     found = rule.space(kernel, target)
     if isinstance(found, NotApplicable):
         return f"does not apply: {found.reason}"
     objection = rule.objection_to(found)
-    return "applies as well" if objection is None else f"applies, but objects: {objection}"
+    return f"{_APPLIES} as well" if objection is None else f"{_APPLIES}, but objects: {objection}"
