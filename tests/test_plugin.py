@@ -55,10 +55,3 @@ def test_the_documented_command_of_a_stock_driver():
     assert lines == shown.splitlines()
     assert len(lines) == 2
     assert "scf.if %is_last" in done.stdout
-
-
-def test_a_plain_context_has_no_place_for_explanations():
-    command = [XDSL_OPT, "-p", "nn-choose{explain=true}"]
-    done = processes.run(command, input=MODULE, capture_output=True, text=True)
-    assert done.returncode
-    assert "run it with clopt instead of xdsl-opt" in done.stderr

@@ -109,11 +109,12 @@ class TunedForms:
             return FormChoice()
         forms = {each: form for each in found if (form := _fastest(each, known)) != each.usual}
         usual, other = choice_key(found, {}), choice_key(found, forms)
-        if usual == other or known.is_refuted(network, usual, other):
+        if usual != other and known.is_refuted(network, usual, other):
             return FormChoice()
         times = {each: _times(each, known) for each in found}
-        measured = {each: of_forms for each, of_forms in times.items() if of_forms}
-        return FormChoice(forms, known.remarks("forms of convolutions", self.device), measured)
+        measured = {each: of_forms for each, of_forms in times.items() if each.usual in of_forms}
+        remarks = known.remarks("forms of convolutions", self.device) if usual != other else ()
+        return FormChoice(forms, remarks, measured)
 
 
 def demanded_forms(

@@ -26,7 +26,7 @@ def test_running_adds_the_times(
     words = [str(model), "--device", device, "--time", "2"]
     run.main([*words, "--report", str(tmp_path / "report.html")])
     said = capsys.readouterr()
-    assert "layouts of" not in said.err
+    assert "alternatives" not in said.err
     page = Page((tmp_path / "report.html").read_text(encoding="utf-8"))
     assert "time" in page.values("id")
     assert any("medians of 2 runs" in text for text in page.all("p"))
@@ -41,7 +41,8 @@ def test_reasons_are_on_the_page_and_on_stderr_if_both_are_asked_for(
     alone = capsys.readouterr().err
     compile.main([str(model), *words, "--report", str(tmp_path / "report.html")])
     assert capsys.readouterr().err == alone
-    assert "layouts of main" in alone
+    assert "layout: " in alone
+    assert "texels " in alone
 
 
 @pytest.mark.parametrize(

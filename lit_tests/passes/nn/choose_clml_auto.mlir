@@ -1,7 +1,7 @@
 // RUN: clopt %s --target "adreno-740 clml=auto winograd=off" -p nn-choose --split-input-file | filecheck %s
 // RUN: clopt %s --target "adreno-740 clml=auto winograd=off texture=off" -p nn-choose --split-input-file | filecheck %s
 // RUN: clopt %s --target "adreno-740 clml=auto winograd=off clml_launch_microseconds=1e5" -p nn-choose --split-input-file | filecheck %s --check-prefix SLOW
-// RUN: clopt %s --target "adreno-740 clml=auto winograd=off" -p 'nn-choose{explain=true}' --split-input-file -o %t 2>&1 | filecheck %s --check-prefix EXPLAIN
+// RUN: clopt %s --target "adreno-740 clml=auto winograd=off" -p nn-choose --explain --split-input-file -o %t 2>&1 | filecheck %s --check-prefix EXPLAIN
 // RUN: clopt %s --target "adreno-740 clml=auto winograd=off" -p nn-choose,nn-fold-relayouts,verify --split-input-file | filecheck %s --check-prefix BOTH
 
 // SLOW-NOT: clml.
@@ -17,18 +17,17 @@
 // CHECK-NEXT:  %e = nn.unary exp %z
 // CHECK:       %s = nn.conv %e, %v
 // CHECK-NEXT:  func.return %s
-// EXPLAIN-LABEL: costs of CLML in large_and_small
-// EXPLAIN-NEXT:    first node  last node  operations  us     us by our kernels
-// EXPLAIN-NEXT:    nn.unary    nn.unary   1           {{[0-9.]+}}  {{[0-9.]+}}
+// EXPLAIN:       offload: 1 estimated, 4 rule
 // EXPLAIN-NEXT:  {{[0-9.]+}} us in all by the model, {{[0-9.]+}} us without CLML, nothing is cheaper
-// EXPLAIN-NEXT:  CLML in large_and_small
-// EXPLAIN:       nn.conv {{ *}}conv {{ *}}clml_0 {{ *}}clml.conv_activation
-// EXPLAIN:       nn.unary {{ *}}unary exp {{ *}}- {{ *}}CLML has the functions
-// EXPLAIN-NEXT:  nn.conv {{ *}}conv {{ *}}- {{ *}}our kernels cost {{[0-9.]+}} us less by the model
-// EXPLAIN:       layouts of large_and_small
-// EXPLAIN-NEXT:    value  shape        layout
-// EXPLAIN-NEXT:    e      1x256x56x56  plain, split
-// EXPLAIN-NEXT:    s      1x4x56x56    plain
+// EXPLAIN-NEXT:  CLML in large_and_small: 2 of 4 operations in 1 graph
+// EXPLAIN-NEXT:  site  nodes {{ *}}choice {{ *}}us {{ *}}why {{ *}}alternatives {{ *}}remark
+// EXPLAIN-NEXT:  nn.unary ... nn.unary {{ *}}graph of clml {{ *[0-9.]+}} {{ *}}estimated  kernels {{[0-9.]+}}
+// EXPLAIN-NEXT:  nn.conv: conv {{ *}}clml_0 {{ *}}rule {{ *}}clml.conv_activation
+// EXPLAIN:       nn.unary: unary exp {{ *}}kernels {{ *}}rule {{ *}}not by CLML: CLML has the functions
+// EXPLAIN-NEXT:  nn.conv: conv {{ *}}kernels {{ *}}rule {{ *}}not by CLML: our kernels cost {{[0-9.]+}} us less by the model
+// EXPLAIN-NEXT:  layout: 2 estimated
+// EXPLAIN:       nn.unary  plain, split {{ *[0-9.]+}} {{ *}}estimated {{.*}} 1x256x56x56
+// EXPLAIN-NEXT:  nn.conv {{ *}}plain {{ *[0-9.]+}} {{ *}}estimated {{.*}} 1x4x56x56
 func.func @large_and_small(%x: tensor<1x256x56x56xf32>) -> tensor<1x4x56x56xf32> {
   %w = nn.constant dense<1.0> : tensor<256x256x3x3xf32>
   %y = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>} : (tensor<1x256x56x56xf32>, tensor<256x256x3x3xf32>) -> tensor<1x256x56x56xf32>

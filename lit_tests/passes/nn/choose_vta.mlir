@@ -1,5 +1,5 @@
 // RUN: clopt %s -p 'nn-choose{facts="vta=prefer" graphs_only=true}' | filecheck %s
-// RUN: clopt %s -p 'nn-choose{facts="vta=prefer" graphs_only=true explain=true}' -o %t 2>&1 | filecheck %s --check-prefix=WHY
+// RUN: clopt %s -p 'nn-choose{facts="vta=prefer" graphs_only=true}' --explain -o %t 2>&1 | filecheck %s --check-prefix=WHY
 
 // A convolution and the maxima of its results are one graph, between kernels that pack and unpack.
 // CHECK:      vta.binary @vta_0(%{{.*}}: !vta.dram<act, 16>) -> (%{{.*}}: !vta.dram<act, 4>) scratch
@@ -11,10 +11,10 @@
 // CHECK-NEXT: nn.reshape [[u]]
 // CHECK-NEXT: nn.concat
 
-// WHY: nn.conv {{.*}} vta_0 {{.*}} vta.conv
-// WHY: nn.pool {{.*}} vta_0 {{.*}} vta.max_pool
-// WHY: nn.concat {{.*}} VTA can concatenate whole blocks of 16 channels, but an operand that is not the last has 20
-// WHY: 4 of 5 operations in 1 graph
+// WHY: VTA in main: 4 of 5 operations in 1 graph
+// WHY: nn.conv: {{.*}} vta_0 {{.*}} vta.conv
+// WHY: nn.pool: {{.*}} vta_0 {{.*}} vta.max_pool
+// WHY: nn.concat: {{.*}} VTA can concatenate whole blocks of 16 channels, but an operand that is not the last has 20
 func.func @main(%x: tensor<1x16x4x4xi8>, %y: tensor<1x20x2x2xi8>) -> (tensor<1x16x2x2xi8>, tensor<1x40x2x2xi8>) {
   %s = nn.constant dense<6.25e-02> : tensor<f32>
   %z = nn.constant dense<0> : tensor<i8>

@@ -11,6 +11,7 @@ from xdsl.ir import SSAValue
 
 from clopt.context import CloptContext
 from clopt.dialects import cl, nn
+from clopt.messages.explanations import Explanation, Why, tables
 from clopt.passes.nn.choose import NNChoosePass
 from clopt.passes.nn.fold_relayouts import NNFoldRelayoutsPass
 from clopt.passes.nn.layout.explain import layout_text, layout_transforms
@@ -238,26 +239,28 @@ def test_an_operand_for_each_channel_is_packed():
 def test_explain_tells_values_costs_and_what_is_left():
     graph = Graph((1, 16, 20, 20))
     y = graph.conv(graph.x, 16)
-    y.name_hint = "features"
-    z = graph.conv(y, 8)
-    z.name_hint = "result"
-    module = graph.module(z, target=PREFER)
-    ctx = CloptContext()
-    NNChoosePass(explain=True).apply(ctx, module)
-    NNFoldRelayoutsPass(explain=True).apply(ctx, module)
-    assert len(ctx.explanations) == 2
-    text = "\n".join(map(str, ctx.explanations))
-    lines = [line.split("  ") for line in text.splitlines()]
-    rows = {
-        cells[1].strip(): [c.strip() for c in cells if c.strip()] for cells in lines if cells[1:]
-    }
-    assert rows["features"][1:3] == ["1x16x20x20", "1 by 4, image2d [3]"]
-    assert rows["result"][2] == "plain"
-    assert "1 by 4, image2d [3]" in rows["result"][4]
-    assert float(rows["result"][3]) < float(rows["result"][5])
-    assert "1 layout transforms remain" in text
-    moved = 1 * 16 * 20 * 20 * 4 * 2
-    assert f"{moved:,}" in text
+    module = graph.module(graph.conv(y, 8), target=PREFER)
+    ctx = CloptContext(explanations=[])
+    NNChoosePass().apply(ctx, module)
+    NNFoldRelayoutsPass().apply(ctx, module)
+    assert ctx.explanations is not None
+    assert "cl.choices" not in module.attributes
+    rows = [e for e in ctx.explanations if isinstance(e, Explanation) and e.kind == "layout"]
+    features, result, copy = rows
+    assert (features.choice, features.reason.why) == ("1 by 4, image2d [3]", Why.RULE)
+    assert features.reason.remark == "1x16x20x20"
+    assert (features.site, features.alternatives) == ("", [])
+    assert (result.choice, result.reason.why) == ("plain", Why.ESTIMATED)
+    assert result.site
+    (name, cost), *_ = result.alternatives
+    assert name == "1 by 4, image2d [3]"
+    assert result.microseconds is not None
+    assert cost is not None
+    assert result.microseconds < cost
+    moved = f"{1 * 16 * 20 * 20 * 4 * 2:,} bytes"
+    assert copy.reason.remark.endswith(f"copied from plain, {moved}")
+    (table,) = (each for each in tables(ctx.explanations) if each.kind == "layout")
+    assert f"1 layout transforms remain, which move {moved}" in table.summaries
 
 
 def test_the_whole_pipeline_leaves_kernels_only():

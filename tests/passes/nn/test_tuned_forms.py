@@ -12,15 +12,18 @@ from xdsl.dialects.builtin import f16, f32
 from xdsl.ir import Attribute, SSAValue
 
 from clopt.context import CloptContext
+from clopt.decisions import Choices
 from clopt.decisions.database import DeviceDriver, TuningDatabase
 from clopt.decisions.record import Record
 from clopt.dialects import cl, nn
+from clopt.messages.explanations import Explained, Explanation, Why
 from clopt.passes.nn.forms import open_convolutions
 from clopt.passes.nn.tuned_forms import (
     ConvolutionSite,
     FormChoice,
     TunedForms,
     choice_key,
+    demanded_forms,
     network_key,
 )
 from clopt.targets import load_target
@@ -96,7 +99,27 @@ def test_each_convolution_gets_its_fastest_form():
     assert forms(choice) == [TWO, DIRECT]
     assert list(choice.tiles.values()) == [2, None]
     assert not choice.remarks
+    assert list(choice.times.values()) == [
+        {DIRECT: 60.0, TWO: 50.0, FOUR: 70.0},
+        {DIRECT: 40.0, TWO: 50.0, FOUR: 70.0},
+    ]
     assert forms(choose(records([first], 60.0, 70.0))) == [TWO]
+
+
+def test_a_form_is_explained_by_measured_times_or_by_what_it_saves():
+    first, second = found = network()
+    known = TuningDatabase(tuple(records([first], 60.0, 40.0)))
+    choice = TunedForms(known, HERE, POCL).choose(found)
+    assert not choice.forms
+    choices = Choices((), explained := list[Explained]())
+    demanded_forms(found, choice, choices)
+    measured, estimated = (each for each in explained if isinstance(each, Explanation))
+    assert (measured.choice, estimated.choice) == (FOUR, FOUR)
+    assert (measured.reason.why, measured.microseconds) == (Why.MEASURED, 40.0)
+    assert measured.alternatives == [(TWO, 50.0), (DIRECT, 60.0)]
+    assert estimated.reason.why is Why.ESTIMATED
+    assert dict(estimated.alternatives)[DIRECT] == 0.0
+    assert estimated.microseconds == -second.transforms.saved(second.op, 4) < 0
 
 
 @pytest.mark.parametrize(("noise", "is_taken"), [(0.01, True), (0.06, False)])

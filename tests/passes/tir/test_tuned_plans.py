@@ -18,6 +18,7 @@ from clopt.decisions.record import Record, facts_that_count, read_record
 from clopt.decisions.revision import compiler_revision
 from clopt.dialects import cl, tir
 from clopt.dialects.remarks import remarks_of
+from clopt.messages.explanations import Explanation, Why
 from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
@@ -282,6 +283,22 @@ def test_mistakes_name_their_line(tmp_path: Path, line: str, sentence: str) -> N
     rows, (remark,) = chosen(file, tuning=(), places=(str(file),))
     assert rows == 4
     assert remark == f"{str(caught.value)[:-1]}; this tuning database is ignored."
+
+
+@pytest.mark.parametrize("is_measured", [True, False])
+def test_a_plan_is_explained_by_what_decides(is_measured: bool, tmp_path: Path) -> None:
+    path = written(tmp_path / "net.jsonl", of(4, 20.0), of(2, 10.0))
+    tuning = (str(path),) if is_measured else ()
+    ctx, (module, _) = CloptContext(explanations=[]), lowered()
+    TIRChoosePlanPass(tuning=tuning).apply(ctx, module)
+    (each,) = (each for each in ctx.explanations or () if isinstance(each, Explanation))
+    assert (each.kind, each.site, each.choice) == ("plan", KEY, "register-tile")
+    assert each.reason.why is (Why.MEASURED if is_measured else Why.RULE)
+    assert (each.microseconds == 10.0) == is_measured
+    assert each.reason.remark.startswith("estimated") == is_measured
+    assert each.reason.plan is not None
+    rows = {p.name: p.value for p in each.reason.plan.parameters}["rows"]
+    assert rows == ("2" if is_measured else "4")
 
 
 def test_what_cannot_be_read_is_a_sentence(tmp_path: Path) -> None:

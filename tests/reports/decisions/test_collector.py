@@ -8,7 +8,7 @@ import pytest
 
 import clopt
 from clopt.description import LaunchInfo
-from clopt.messages.explanations import ExplainedChoice, ExplainedTable
+from clopt.messages.explanations import Explanation
 from clopt.reports.decisions import Decisions
 from support.reported_models import NAMES, residual
 
@@ -24,6 +24,11 @@ def nodes_by_command(decisions: Decisions) -> list[list[str]]:
         [node.name for number in numbers for node in decisions.regions[number].nodes]
         for numbers in decisions.commands
     ]
+
+
+def of_kind(decisions: Decisions, kind: str) -> list[Explanation]:
+    explained = (each for each in decisions.explanations if isinstance(each, Explanation))
+    return [each for each in explained if each.kind == kind]
 
 
 def test_each_command_has_its_nodes_in_order() -> None:
@@ -58,11 +63,8 @@ def test_every_command_has_nodes_and_every_kernel_a_plan(target: str) -> None:
 
 def test_a_limit_on_memory_leaves_the_choices_of_the_last_plan() -> None:
     model, decisions = compiled("adreno-740 texture=prefer", memory_limit=1 << 20)
-    tables = [e for e in decisions.explanations if isinstance(e, ExplainedTable)]
-    assert [table.choice for table in tables] == [
-        ExplainedChoice.LAYOUTS,
-        ExplainedChoice.TRANSFORMS,
-    ]
+    nodes = [each.nodes for each in of_kind(decisions, "layout")]
+    assert len(set(nodes)) == len(nodes) == 3
     assert len(decisions.commands) == len(model.describe().commands)
 
 
@@ -70,12 +72,8 @@ def test_offloaded_nodes_are_in_a_table_and_not_in_regions() -> None:
     model, decisions = compiled("adreno-740 clml=prefer")
     assert not decisions.regions
     assert decisions.commands == ((),) * len(model.describe().commands)
-    (table,) = (
-        e
-        for e in decisions.explanations
-        if isinstance(e, ExplainedTable) and e.choice is ExplainedChoice.PARTITION
-    )
-    assert {row[0]: row[2] for row in table.rows} == dict.fromkeys(set(NAMES) - {"norm"}, "clml_0")
+    graphs = {each.nodes.split(":")[0]: each.choice for each in of_kind(decisions, "offload")}
+    assert graphs == dict.fromkeys(set(NAMES) - {"norm"}, "clml_0")
 
 
 def test_choices_are_kept_only_for_a_report(capsys: pytest.CaptureFixture[str]) -> None:

@@ -13,6 +13,7 @@ from xdsl.ir import SSAValue
 
 from clopt.context import CloptContext
 from clopt.dialects import cl, clml, nn
+from clopt.messages.explanations import tables
 from clopt.passes.nn.choose import NNChoosePass
 from clopt.passes.nn.clml.accelerator import CLML
 from clopt.passes.nn.clml.cost import CommandCosts
@@ -351,16 +352,16 @@ def test_the_choice_is_explained():
     chooser = Chooser(
         CLML(), function, BASE, find_matches(function, BASE, CloptContext().weights).legal
     )
-    ctx = CloptContext()
-    NNChoosePass(explain=True).apply(ctx, module)
-    text = "\n".join(map(str, ctx.explanations))
+    ctx = CloptContext(explanations=[])
+    NNChoosePass().apply(ctx, module)
+    text = "\n".join(map(str, tables(ctx.explanations or ())))
     with_clml, without = chooser.cost, chooser.kernels_only.cost
     assert f"{with_clml:.1f} us in all by the model, {without:.1f} us without CLML" in text
-    (said,) = re.findall(r"nn.conv  +nn.conv  +1  +([\d.]+)  +([\d.]+)", text)
+    (said,) = re.findall(r"graph of clml +([\d.]+) +estimated +kernels ([\d.]+) +1 op", text)
     in_clml, ours = map(float, said)
     assert in_clml == pytest.approx(command_costs(module, BASE), abs=0.1)
     assert ours - in_clml == pytest.approx(without - with_clml, abs=0.2)
-    assert re.search(r"nn.conv +conv +- +our kernels cost [\d.]+ us less by the model", text)
+    assert re.search(r"kernels +rule +not by CLML: our kernels cost [\d.]+ us less", text)
 
 
 def test_nothing_happens_without_clml_or_when_it_is_off():

@@ -10,10 +10,13 @@ import numpy as np
 import pytest
 from msgspec import structs
 
+from clopt.decisions import Choices
 from clopt.decisions.database import DeviceDriver, TuningDatabase
 from clopt.decisions.record import Record, facts_that_count
 from clopt.dialects import nn
+from clopt.messages.explanations import Explained, Explanation, Why
 from clopt.passes.nn.fuse import form_groups
+from clopt.passes.nn.layout.demanded import demanded_layouts
 from clopt.passes.nn.layout.grouping import TEXELS
 from clopt.passes.nn.layout.measured import Variant
 from clopt.passes.nn.layout.problem import LayoutProblem
@@ -83,6 +86,18 @@ def test_the_layouts_are_those_that_the_times_say(times: Callable[[Variant, floa
     fast = {v.key for v, cost in variants(problem()) if times(v, cost) == 10.0}
     assert layouts(choice) == fast
     assert not choice.remarks
+
+
+@pytest.mark.parametrize("is_measured", [True, False])
+def test_layouts_are_explained_by_what_decides(is_measured: bool):
+    choices = Choices((), explained := list[Explained]())
+    demanded_layouts(choose(measured(plain_is_fast) if is_measured else []), choices)
+    rows = [each for each in explained if isinstance(each, Explanation) and each.site]
+    why = Why.MEASURED if is_measured else Why.ESTIMATED
+    assert [each.reason.why for each in rows] == [why] * 3
+    for each in rows:
+        assert each.microseconds is not None
+        assert all(us is not None and us >= each.microseconds for _, us in each.alternatives)
 
 
 def test_without_times_the_model_decides():

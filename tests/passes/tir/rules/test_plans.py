@@ -6,8 +6,9 @@ import pytest
 from xdsl.dialects.builtin import DictionaryAttr, ModuleOp
 from xdsl.parser import Parser
 
-from clopt.context import CloptContext, explanations_of
+from clopt.context import CloptContext
 from clopt.dialects import cl, tir
+from clopt.messages.explanations import plans_of
 from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
@@ -151,10 +152,11 @@ def test_a_default_plan_is_legal_on_sibling_devices(facts: dict[str, int]) -> No
 
 def test_a_rule_that_objects_still_takes_a_plan() -> None:
     module, ctx, kernel = lowered("nvidia")
-    TIRChoosePlanPass(explain=True).apply(ctx, module)
+    ctx.explanations = []
+    TIRChoosePlanPass().apply(ctx, module)
     assert kernel.plan is not None
     assert kernel.plan.data.rule != "gpu-matmul"
-    (explanation,) = explanations_of(ctx)
+    (explanation,) = plans_of(ctx.explanations)
     assert "  gpu-matmul applies, but objects: it is not a large product" in str(explanation)
     kernel.plan = plan(SMALL_PRODUCT)
     TIRApplyPlanPass().apply(ctx, module)
