@@ -79,8 +79,8 @@ def compile(
 
     `dims` binds symbolic dimensions by name; `weights` belong to a module that is not from ONNX.
     `use_cache` keeps built kernels and compiled models on disk for the next process. `explain=True`
-    prints a table on stderr with the layout of each value and the reason. With `explain="report"`,
-    `CompiledModel.report` shows this and the plan of each kernel.
+    prints tables of all choices on stderr, with their reasons and alternatives. With
+    `explain="report"`, `CompiledModel.report` shows them.
 
     `precision` sets the precision inside an f32 network, whose inputs and outputs stay f32.
     "f16-storage" stores values and weights as half and computes in float. "f16" also lets
