@@ -9,28 +9,31 @@ dropped candidate shrinks all of them.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
-
-import numpy as np
 
 if TYPE_CHECKING:
     from .solver import Problem, Table
 
 
-def surviving(problem: Problem) -> list[list[int]]:
-    """Return the candidates of each variable that survive, from a work list run to a fixpoint."""
-    around = problem.neighbours()
-    kept = [list(range(len(costs))) for costs in problem.costs]
+def without_dead_ends(problem: Problem) -> tuple[Problem, list[list[int]]]:
+    """Return the problem without dead ends, and the candidates of each variable that are left."""
+    costs, around = list(problem.costs), problem.neighbours()
+    kept = [list(range(len(each))) for each in costs]
     waiting = dict.fromkeys(range(len(kept)))
     while waiting:
         v = next(iter(waiting))
         del waiting[v]
-        tables = [table[np.ix_(kept[v], kept[u])] for u, table in around[v].items()]
-        left = _undominated(problem.costs[v][kept[v]], tables)
+        left = _undominated(costs[v], list(around[v].values()))
         if len(left) < len(kept[v]):
             kept[v] = [kept[v][i] for i in left]
+            costs[v] = costs[v][left]
+            for u in around[v]:
+                around[v][u] = around[v][u][left]
+                around[u][v] = around[u][v][:, left]
             waiting |= dict.fromkeys(around[v])
-    return kept
+    pairs = {(a, b): around[a][b] for a, b in problem.pairs}
+    return replace(problem, costs=costs, pairs=pairs), kept
 
 
 def _undominated(costs: Table, tables: Sequence[Table]) -> list[int]:

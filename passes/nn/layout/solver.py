@@ -19,7 +19,7 @@ from typing import TypeAlias
 
 import numpy as np
 
-from .dead_ends import surviving
+from .dead_ends import without_dead_ends
 from .messages import pass_messages
 
 Table: TypeAlias = "np.ndarray[tuple[int, ...], np.dtype[np.float64]]"
@@ -68,12 +68,6 @@ class Problem:
         key, table = ((first, second), costs) if first < second else ((second, first), costs.T)
         self.pairs[key] = self.pairs[key] + table if key in self.pairs else table
 
-    def restricted(self, kept: Sequence[Sequence[int]]) -> Problem:
-        """Return the problem with some candidates of each variable."""
-        costs = [costs[kept[i]] for i, costs in enumerate(self.costs)]
-        pairs = {(a, b): t[np.ix_(kept[a], kept[b])] for (a, b), t in self.pairs.items()}
-        return Problem(costs, pairs)
-
     def cost_of(self, choice: Sequence[int]) -> float:
         """Return the cost of one candidate for each variable."""
         alone = sum(float(costs[choice[i]]) for i, costs in enumerate(self.costs))
@@ -98,8 +92,7 @@ def solve(problem: Problem, largest_table: int = LARGEST_TABLE) -> Solution:
     if not fixed:
         choice = _eliminate(problem, order, {})
         return Solution(choice, problem.cost_of(choice), True)
-    kept = surviving(problem)
-    small = problem.restricted(kept)
+    small, kept = without_dead_ends(problem)
     order, fixed = _plan(small, largest_table)
     best = _improve(small, largest_table) if fixed else _eliminate(small, order, {})
     choice = tuple(candidates[c] for candidates, c in zip(kept, best, strict=True))
