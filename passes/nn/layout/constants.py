@@ -33,7 +33,9 @@ class ConstantLayouts:
     def of(self, value: SSAValue) -> Candidate:
         """Return the layout of a constant operand."""
         type_ = nn.tensor_type(value)
-        if self.lane is None or 0 in type_.get_shape() or not tir.is_texel_type(type_.element_type):
+        if self.lane is None or not self.lanes:
+            return PLAIN
+        if 0 in type_.get_shape() or not tir.is_texel_type(type_.element_type):
             return PLAIN
         axis = self.work.access(value, self.lane, self.lanes).axis
         op = self.work.contraction
