@@ -10,7 +10,8 @@ class SiteKind(Enum):
     """What is decided; the value is the first word of a line in a file of choices."""
 
     FORM = "form"
-    """The form of a convolution: `direct`, or `winograd M` by transforms of M x M results."""
+    """The form of a convolution: `direct`, `winograd M` by transforms of M x M results, or `matmul`
+    for windows of one point. The form of a product of stacked matrices: `stacked`, or `flat`."""
     LAYOUT = "layout"
     """How a value between kernels is stored: `plain`, or a `#nn.layout`."""
     OFFLOAD = "offload"

@@ -16,10 +16,15 @@ from xdsl.pattern_rewriter import (
 )
 
 from ...context import weights_of
+from ...decisions import Choices, SiteKind, deciding
 from ...dialects import nn
 from ...dialects.nn import ints, shape_of
 from ...weights import Weights
+from ..locations import node_name
 from .rewriting import in_kernel, replace, rewrite_networks
+from .structure import structure_digest
+
+_DIRECT, _MATMUL = "direct", "matmul"
 
 
 @dataclass(frozen=True)
@@ -27,14 +32,15 @@ class NNConvToMatmulPass(ModulePass):
     """Turn a 1x1 convolution without padding and groups into a matmul.
 
     w [O, C] times x [N, C, H*W] gives [N, O, H*W], and no element moves. A strided convolution
-    first slices the elements that it reads, which are few compared with its products.
+    first slices the elements that it reads, which are few compared with its products. A choice can
+    demand the direct form.
     """
 
     name: ClassVar[str] = "nn-conv-to-matmul"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        pattern = PointwiseConv(weights_of(ctx, op))
-        rewrite_networks(op, pattern)
+        with deciding(op) as choices:
+            rewrite_networks(op, PointwiseConv(weights_of(ctx, op), choices))
 
 
 @dataclass
@@ -42,10 +48,13 @@ class PointwiseConv(RewritePattern):
     """conv -> slice if strided, reshape, matmul, broadcast add of the bias, reshape."""
 
     weights: Weights | None
+    choices: Choices | None = None
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:
         if in_kernel(op) or {*shape_of(op.w)[2:], *ints(op.groups)} != {1} or any(ints(op.pads)):
+            return
+        if not self._multiplies(op):
             return
         n, c = shape_of(op.x)[:2]
         o, *spatial = shape_of(op.result)[1:]
@@ -68,6 +77,14 @@ class PointwiseConv(RewritePattern):
             new_ops += [b, add]
             value = add.result
         replace(rewriter, op, *new_ops, nn.ReshapeOp(value, shape_of(op.result)))
+
+    def _multiplies(self, op: nn.ConvOp) -> bool:
+        """Return whether the form of a convolution is a product, as it is unless demanded."""
+        if self.choices is None:
+            return True
+        site = self.choices.next_site(SiteKind.FORM, structure_digest(op.operands, [op]))
+        words = (_DIRECT, _MATMUL)
+        return self.choices.decide(site, _MATMUL, words, node_name(op)) == _MATMUL
 
     def _reshaped(self, value: SSAValue, shape: tuple[int, ...]) -> Operation:
         """Return the value in another shape; a constant stays a constant."""
