@@ -41,6 +41,7 @@ class Choices:
         """Start with the choices of a module; `explained` takes the explanations, if wanted."""
         self.explained = explained
         self._found = {site_of(each): each for each in found}
+        self._wanted = {site.of_all for site in self._found}
         self._made: dict[Site, ChoiceAttr] = {}
         self._seen: Counter[Site] = Counter()
 
@@ -54,6 +55,10 @@ class Choices:
         """Return the choice that the module demands for a site, or None."""
         found = self._found.get(site) or self._found.get(site.of_all)
         return None if found is None else found.choice
+
+    def demands_any(self, site: Site) -> bool:
+        """Return whether the module demands a choice for a site or for an equal computation."""
+        return site.of_all in self._wanted
 
     def note(
         self,

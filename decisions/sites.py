@@ -16,6 +16,8 @@ class SiteKind(Enum):
     """How a value between kernels is stored: `plain`, or a `#nn.layout`."""
     OFFLOAD = "offload"
     """Who computes a value: `kernels`, an accelerator by its name, or `NAME then kernels`."""
+    GROUP = "group"
+    """Whether an operation joins the kernel of its consumer: `merged`, or `apart`."""
     FUSION = "fusion"
     """Whether a kernel computes its operand strip by strip: `joined`, or two kernels `apart`."""
     ATTENTION = "attention"

@@ -5,6 +5,7 @@ The producer is an OpenCL kernel or an accelerator.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import ClassVar
 
@@ -23,6 +24,7 @@ from ...errors import CloptError
 from ...targets import fact_of, with_facts
 from .forms import rewrite
 from .fuse import form_groups
+from .group_choices import GroupChoices
 from .layout.carry_out import GroupKernels, carry_out, kernels_of_both, kernels_of_layouts
 from .layout.demanded import demanded_layouts
 from .layout.explain import explain_writers
@@ -112,15 +114,21 @@ def choose(module: ModuleOp, ctx: Context, options: NNChoosePass) -> list[Partit
                 module, function, target, ctx, options, preferred, weighed, tuned, choices
             )
             kernels = choice.kernels()
+            choice.note_groups(kernels)
             partitions.append(choice.partition)
             if target.lanes and not options.graphs_only:
                 add_remarks(module, carry_out(function, kernels, target))
     return partitions
 
 
-def layout_problem(function: func.FuncOp, target: cl.Target, ctx: Context) -> LayoutProblem:
+def layout_problem(
+    function: func.FuncOp,
+    target: cl.Target,
+    ctx: Context,
+    choices: GroupChoices | None = None,
+) -> LayoutProblem:
     """Return the layout problem of a function whose operations have their final forms."""
-    groups = form_groups(function.body.block.ops, TEXELS)
+    groups = form_groups(function.body.block.ops, TEXELS, choices)
     return LayoutProblem(function, groups, target, memory_budget_of(ctx))
 
 
@@ -180,6 +188,14 @@ class _Choice:
     choices: Choices | None
     partition: Partition = field(default_factory=lambda: Partition((), ()))
 
+    def __post_init__(self) -> None:
+        self.groups = None if self.choices is None else GroupChoices(self.choices, TEXELS.stored)
+
+    def note_groups(self, kernels: Sequence[GroupKernels]) -> None:
+        """Note the groups of kernels that become regions; `nn-fuse` forms those of all others."""
+        if self.groups is not None:
+            self.groups.note({op for each in kernels if each.is_packed for op in each.group.ops})
+
     def kernels(self) -> list[GroupKernels]:
         """Write the graphs; return the remaining kernels, or none if all of them stay plain."""
         if self.target.lanes and (end := self.function.body.block.last_op) is not None:
@@ -200,7 +216,8 @@ class _Choice:
             self._explain_plain()
             return []
         budget = memory_budget_of(self.ctx)
-        choice = self.tuned.layouts.choose(layout_problem(self.function, self.target, self.ctx))
+        problem = layout_problem(self.function, self.target, self.ctx, self.groups)
+        choice = self.tuned.layouts.choose(problem)
         if self.choices is not None:
             choice = demanded_layouts(choice, self.choices)
         problem, solution = choice.problem, choice.solution
@@ -218,7 +235,7 @@ class _Choice:
         matches = accelerator.find_matches(model.function, self.target, weights)
         forms = rewrite(self.function, self.target, self.ctx, choices=self.choices)
         legal = model.in_function(matches.legal, forms)
-        chooser = Chooser(accelerator, self.function, self.target, legal, minimum)
+        chooser = Chooser(accelerator, self.function, self.target, legal, minimum, self.groups)
         reasons = dict(matches.reasons)
         if self._explains:
             reasons |= chooser.reasons()

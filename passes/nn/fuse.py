@@ -11,13 +11,15 @@ from xdsl.ir import Block, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
+from ...decisions import deciding
 from ...dialects import nn
 from ...dialects.nn import Role
+from .group_choices import GroupChoices, drop_carried
 from .program.layouts import check_plain
 from .roles import role_of
 
 _MOST_OPS = 48
-"""Fusing more operations than this did not help any benchmark."""
+"""Merging more operations than this did not help any benchmark."""
 
 MOST_INPUTS = 120
 """OpenCL guarantees 128 parameters; the result and the bounds of rolled loops need some, too."""
@@ -70,6 +72,8 @@ class Group:
 class Policy:
     """The rules of fusion that depend on the layouts of values."""
 
+    stored: str
+    """How values are stored between kernels, in a word."""
     role: Callable[[Operation], Role | None]
     places: Callable[[Group, nn.NNOp, Sequence[nn.ReshapeOp]], bool]
     """Whether the anchor of a group can store its result where an index operation moves it."""
@@ -82,11 +86,14 @@ class Policy:
     """
 
 
-def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[Group]:
+def form_groups(
+    ops: Iterable[Operation], policy: Policy | None = None, choices: GroupChoices | None = None
+) -> list[Group]:
     """Return the kernels of a straight-line list of operations, in one walk.
 
-    A group is merged into the group of its only consumer, so no merge can close a cycle. The
-    default policy is for plain layouts. Raise CloptError for an operation on packed tensors.
+    A group is merged into the group of its only consumer, so no merge can close a cycle. `choices`
+    decide about merges that are possible. The default policy is for plain layouts. Raise CloptError
+    for an operation on packed tensors.
     """
     policy = policy or PLAIN
     group_of: dict[Operation, Group] = {}
@@ -103,13 +110,17 @@ def form_groups(ops: Iterable[Operation], policy: Policy | None = None) -> list[
         group = Group([], inputs, op if role.starts_kernel else None, op.is_costly())
         group.rounds = _rounds_to_half(op)
         candidates = _candidates(op, group_of)
-        if policy.joins(op) and _are_few(candidates, op):
-            candidates = []
+        is_copy = policy.joins(op) and _are_few(candidates, op)
         for producer, views in candidates:
             inputs = _merged_inputs(group, producer, views)
             if len(inputs) > MOST_INPUTS:
                 continue
             if not _may_merge(policy, op, role, group, producer, views):
+                continue
+            merged = not is_copy and _pays(op, role, group, producer, views)
+            if choices is not None:
+                merged = choices.is_merged(op, producer.ops[-1], views, merged)
+            if not merged:
                 continue
             group.inputs = inputs
             group.ops += [*producer.ops, *views]
@@ -177,23 +188,32 @@ def _may_merge(
     producer: Group,
     views: Sequence[nn.ReshapeOp],
 ) -> bool:
-    """Return whether `op` recomputes `producer` instead of reading its result."""
-    if len(group.ops) + len(producer.ops) + len(views) >= _MOST_OPS:
-        return False
+    """Return whether the kernel of `op` can also compute `producer`."""
     if producer.placed and role is not Role.INDEX:
         return False
     if producer.rounds and role not in (Role.INDEX, Role.PIECES):
         return False
-    (value,) = producer.results
     if producer.anchor is not None:
         if group.anchor is not None or role_of(producer.anchor) is Role.PIECES:
             return False
         if role is Role.ELEMENTWISE:
             # An epilogue: the consumer's loops must be the anchor's.
-            return nn.shape_of(value) == nn.shape_of(op.results[0])
+            return nn.shape_of(producer.results[0]) == nn.shape_of(op.results[0])
         return role is Role.INDEX and policy.places(producer, op, views)
-    if views:
+    if views or role is Role.CONTRACTION:
         return False
+    return role is not Role.WINDOW or policy.may_inline(producer)
+
+
+def _pays(
+    op: nn.NNOp, role: Role, group: Group, producer: Group, views: Sequence[nn.ReshapeOp]
+) -> bool:
+    """Return whether merging `producer` is usually faster than storing its result for `op`."""
+    if len(group.ops) + len(producer.ops) + len(views) >= _MOST_OPS:
+        return False
+    if producer.anchor is not None:
+        return True
+    (value,) = producer.results
     read, written = (nn.count(nn.shape_of(v)) for v in (value, op.results[0]))
     match role:
         case Role.ELEMENTWISE:
@@ -205,12 +225,8 @@ def _may_merge(
             has_border = isinstance(last, nn.NNOp) and last.has_border()
             if has_border and op.overlap() > _MOST_GUARDED_READS:
                 return False
-            if not policy.may_inline(producer):
-                return False
             return not producer.costly and _is_plain(producer)
-        case Role.CONTRACTION:
-            return False
-        case Role.PIECES:
+        case _:
             return True
 
 
@@ -223,7 +239,7 @@ def _places_rows(group: Group, op: nn.NNOp, views: Sequence[nn.ReshapeOp]) -> bo
     return op.places_rows()
 
 
-PLAIN = Policy(role_of, _places_rows, lambda producer: True, lambda op: op.is_contiguous())
+PLAIN = Policy("plain", role_of, _places_rows, lambda producer: True, lambda op: op.is_contiguous())
 
 
 def _is_plain(group: Group) -> bool:
@@ -273,6 +289,7 @@ def _region(group: Group, result: SSAValue) -> nn.FusedOp:
         mapping[value] = clone.result
     for op in group.ops:
         inner = op.clone(mapping)
+        drop_carried(inner)
         block.add_op(inner)
     block.add_op(nn.YieldOp([mapping[result]]))
     fused = nn.FusedOp(list(inputs), block)
@@ -287,13 +304,18 @@ class NNFusePass(ModulePass):
     """Put every nn operation except constants and reshapes into an `nn.fused`.
 
     A producer is merged into its only consumer unless that recomputes more than a buffer would
-    cost. Elementwise and index operations are inlined, and elementwise consumers follow a
-    convolution, matmul or reduction as its epilogue.
+    cost, or a choice demands otherwise. Elementwise and index operations are inlined, and
+    elementwise consumers follow a convolution, matmul or reduction as its epilogue.
     """
 
     name = "nn-fuse"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for function in nn.networks_of(op):
-            for group in form_groups(list(function.body.block.ops)):
-                outline(group)
+        with deciding(op) as choices:
+            for function in nn.networks_of(op):
+                decided = None if choices is None else GroupChoices(choices, PLAIN.stored)
+                groups = form_groups(list(function.body.block.ops), PLAIN, decided)
+                if decided is not None:
+                    decided.note({each for group in groups for each in group.ops})
+                for group in groups:
+                    outline(group)

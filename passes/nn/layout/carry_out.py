@@ -42,6 +42,11 @@ class GroupKernels:
     group: Group
     kernels: Sequence[KernelLayouts]
 
+    @property
+    def is_packed(self) -> bool:
+        """Whether one of the kernels reads or writes texels."""
+        return any(kernel.is_packed for kernel in self.kernels)
+
 
 def kernels_of_layouts(problem: LayoutProblem, solution: Solution) -> list[GroupKernels]:
     """Return the kernels of a solution of the layout problem."""
@@ -132,7 +137,7 @@ def carry_out(
     }
     regions: dict[nn.FusedOp, KernelLayouts] = {}
     for group in chosen:
-        if any(kernel.is_packed for kernel in group.kernels):
+        if group.is_packed:
             regions |= zip(outline(group.group), group.kernels, strict=True)
     remarks: list[str] = []
     for fused, kernel in regions.items():

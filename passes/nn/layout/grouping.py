@@ -35,4 +35,4 @@ def _role(op: Operation) -> nn.Role | None:
     return nn.Role.INDEX if isinstance(op, nn.ReshapeOp) else role_of(op)
 
 
-TEXELS = Policy(_role, _places, _may_inline)
+TEXELS = Policy("texels", _role, _places, _may_inline)

@@ -10,6 +10,7 @@ from xdsl.ir import Operation, SSAValue
 
 from ....dialects import cl
 from ..fuse import form_groups
+from ..group_choices import GroupChoices
 from ..layout.grouping import TEXELS
 from ..layout.kernels import works_of_group
 from ..layout.offload import OffloadProblem
@@ -46,12 +47,13 @@ class Chooser:
         target: cl.Target,
         legal: Sequence[Match],
         minimum: int = 1,
+        choices: GroupChoices | None = None,
     ):
         self.accelerator = accelerator
         self.function = function
         self.minimum = minimum
         self.entry = accelerator.entry_microseconds(target)
-        groups = form_groups(function.body.block.ops, TEXELS)
+        groups = form_groups(function.body.block.ops, TEXELS, choices)
         works = [parts[0] for group in groups if len(parts := works_of_group(group)) == 1]
         self.offers = Offers(accelerator, target, legal, works)
         self.problem = OffloadProblem(

@@ -13,19 +13,22 @@ import pytest
 
 import clopt
 from clopt.tools import opt
-from support.tuning.networks import assorted_network, separable_network
+from support.tuning.networks import assorted_network, grouped_network, separable_network
 
 DIGITS = Path(__file__).parents[3] / "examples" / "digits" / "digits.onnx"
-OTHERS = {
-    "form": ("direct", "winograd 2"),
-    "layout": ("plain", "#nn.layout<[1 by 8]>"),
-    "fusion": ("joined", "apart"),
-    "attention": ("joined", "apart"),
-    "border": ("memory", "loops"),
-    "place": ("part", "kernel"),
-    "launch": ("shared", "own"),
-}
-"""The choices of each kind of site, without plans, which `test_plans.py` tries."""
+WORDS = (
+    ("form", "winograd 2", "direct"),
+    ("form", "matmul", "direct"),
+    ("form", "stacked", "flat"),
+    ("layout", "plain", "#nn.layout<[1 by 8]>"),
+    ("group", "merged", "apart"),
+    ("fusion", "joined", "apart"),
+    ("attention", "joined", "apart"),
+    ("border", "memory", "loops"),
+    ("place", "part", "kernel"),
+    ("launch", "shared", "own"),
+)
+"""A kind of sites and two of its choices, without plans, which `test_plans.py` tries."""
 
 
 PRINTED = "-p opencl -t choices -o".split()
@@ -41,20 +44,44 @@ def digits_network() -> onnx.ModelProto:
 
 @dataclass(frozen=True)
 class Case:
-    """A network, its target, and the kinds of choices of which another one changes its kernels."""
+    """A network, its target, and the other choices that change its kernels."""
 
     network: Callable[[], onnx.ModelProto]
     target: str
-    kinds: set[str]
+    changes: set[str]
 
 
+BLOCKS = "pocl blocks=auto vector_width=8"
+PLAIN = "pocl blocks=off vector_width=8"
 CASES = {
-    "digits": Case(digits_network, "pocl blocks=auto vector_width=8", {"form", "layout", "launch"}),
-    "separable": Case(separable_network, "pocl blocks=auto vector_width=8", {"layout", "fusion"}),
+    "digits": Case(
+        digits_network,
+        BLOCKS,
+        {
+            *("form winograd 2", "layout plain", "layout #nn.layout<[1 by 8]>"),
+            *("group apart", "launch own"),
+        },
+    ),
+    "separable": Case(
+        separable_network,
+        BLOCKS,
+        {"layout plain", "group apart", "fusion joined", "fusion apart"},
+    ),
     "assorted": Case(
         assorted_network,
-        "pocl blocks=off vector_width=8",
-        {"form", "attention", "border", "place", "launch"},
+        PLAIN,
+        {
+            *("form winograd 2", "form direct", "group apart", "attention apart"),
+            *("border loops", "place kernel", "launch own"),
+        },
+    ),
+    "grouped": Case(
+        grouped_network,
+        PLAIN,
+        {
+            *("form direct", "form flat", "group merged", "group apart"),
+            *("border loops", "launch own"),
+        },
     ),
 }
 
@@ -84,13 +111,12 @@ def model(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFacto
     return Model(case, path)
 
 
-def changes(text: str) -> Iterator[str]:
-    """The lines for each site that has another choice."""
+def changes(text: str) -> Iterator[tuple[str, str, str]]:
+    """The kind, the site and the other choice of each site that has one."""
     for line in text.splitlines():
         kind, site, *chosen = line.split(maxsplit=2)
-        for other in OTHERS.get(kind, ()):
-            if chosen != [other]:
-                yield f"{kind} {site} {other}"
+        words = next((two for of, *two in WORDS if of == kind and chosen[0] in two), ())
+        yield from ((kind, site, word) for word in words if word != chosen[0])
 
 
 def test_all_choices_give_the_same_program(model: Model, tmp_path: Path) -> None:
@@ -111,12 +137,12 @@ def test_each_other_choice_computes_the_same(model: Model, device: str, tmp_path
     wanted = session.run(None, inputs)[0]
     usual = model.compiled(device).source
     seen: set[str] = set()
-    for number, line in enumerate(changes(model.written())):
+    for number, (kind, site, word) in enumerate(changes(model.written())):
         file = tmp_path / f"{number}.choices"
-        file.write_text(f"clopt-choices 1\n{line}\n")
+        file.write_text(f"clopt-choices 1\n{kind} {site} {word}\n")
         changed = model.compiled(device, file)
-        assert not changed.remarks, line
+        assert not changed.remarks, (kind, site, word)
         np.testing.assert_allclose(changed.run(inputs)[0], wanted, rtol=1e-4, atol=1e-4)
         if changed.source != usual:  # `nn-fold-relayouts` undoes some layouts at borders
-            seen.add(line.split()[0])
-    assert seen == model.case.kinds
+            seen.add(f"{kind} {word}")
+    assert seen == model.case.changes

@@ -146,3 +146,36 @@ def assorted_network() -> onnx.ModelProto:
         ],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+
+
+def grouped_network() -> onnx.ModelProto:
+    """A wide window, a costly factor that is copied, a strided 1x1 convolution, stacked products.
+
+    On the target `pocl blocks=off` neither the window nor the factor is merged by default.
+    """
+    rng = np.random.default_rng(0)
+    weights = {"w1": rng.standard_normal((4, 3, 1, 1)) / 2, "w2": rng.standard_normal((36, 5)) / 6}
+    numbers = {"zero": [0], "one": [1], "shape": [2, 4, 36]}
+    nodes = [
+        helper.make_node("Relu", ["x"], ["positive"]),
+        helper.make_node("MaxPool", ["positive"], ["pooled"], kernel_shape=[5, 5], pads=[2] * 4),
+        helper.make_node("Slice", ["x", "zero", "one", "one"], ["first"]),
+        helper.make_node("Exp", ["first"], ["factor"]),
+        helper.make_node("Mul", ["pooled", "factor"], ["scaled"]),
+        helper.make_node("Conv", ["scaled", "w1"], ["maps"], strides=[2, 2]),
+        helper.make_node("Reshape", ["maps", "shape"], ["rows"]),
+        helper.make_node("MatMul", ["rows", "w2"], ["y"]),
+    ]
+    for node in nodes:
+        node.name = node.output[0]
+    graph = helper.make_graph(
+        nodes,
+        "grouped",
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, (2, 3, 12, 12))],
+        [helper.make_tensor_value_info("y", TensorProto.FLOAT, (2, 4, 5))],
+        [
+            *(numpy_helper.from_array(v.astype(np.float32), name) for name, v in weights.items()),
+            *(numpy_helper.from_array(np.array(v), name) for name, v in numbers.items()),
+        ],
+    )
+    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
