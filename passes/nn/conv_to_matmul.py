@@ -39,7 +39,7 @@ class NNConvToMatmulPass(ModulePass):
     name: ClassVar[str] = "nn-conv-to-matmul"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        with deciding(op) as choices:
+        with deciding(op, ctx) as choices:
             rewrite_networks(op, PointwiseConv(weights_of(ctx, op), choices))
 
 

@@ -37,7 +37,7 @@ class NNFlattenProductsPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         usual = _FLAT if cl.target_of(op).machine.prefetched_panels else _STACKED
-        with deciding(op) as choices:
+        with deciding(op, ctx) as choices:
             if usual == _FLAT or choices is not None:
                 rewrite_networks(op, StackedProduct(usual, choices))
 

@@ -311,7 +311,7 @@ class NNFusePass(ModulePass):
     name = "nn-fuse"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        with deciding(op) as choices:
+        with deciding(op, ctx) as choices:
             for function in nn.networks_of(op):
                 decided = None if choices is None else GroupChoices(choices, PLAIN.stored)
                 groups = form_groups(list(function.body.block.ops), PLAIN, decided)

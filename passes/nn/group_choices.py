@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...decisions import Choices, Site, SiteKind
 from ...dialects import nn
 from ...dialects.properties import text
+from ...messages.explanations import Reason, Why
 from ..locations import node_name
 from .network_records import digest
 from .roles import starts_kernel
@@ -88,7 +89,7 @@ class GroupChoices:
         for op, decisions in self._made.items():
             for each in decisions:
                 if op in formed or self.choices.demands_any(each.site):
-                    self.choices.note(each.site, StringAttr(each.word), each.nodes)
+                    self.choices.note(each.site, StringAttr(each.word), each.nodes, _reason)
             if op not in formed and not all(each.is_usual for each in decisions):
                 words = {each.operand: each.word for each in decisions if not each.is_usual}
                 carried = [StringAttr(words.get(i, "")) for i in range(len(op.operands))]
@@ -98,6 +99,10 @@ class GroupChoices:
 def drop_carried(op: Operation) -> None:
     """Remove the choices that an operation carries, since its kernel is formed."""
     op.attributes.pop(_CARRIED, None)
+
+
+def _reason() -> Reason:
+    return Reason(Why.RULE, {MERGED: None, APART: None})
 
 
 def _carried(op: Operation, operand: int) -> str | None:
