@@ -133,8 +133,12 @@ class ExplainedTable:
     columns = ("site", "nodes", "choice", "us", "why", "alternatives", "remark")
 
     def __str__(self) -> str:
-        """Return columns as wide as their cells, with times aligned to the right."""
-        rows = (self.columns, *self.rows) if self.rows else ()
+        """Return columns as wide as their cells, with times aligned to the right.
+
+        Nodes of many names are cut.
+        """
+        short = ([site, _cut(nodes), *rest] for site, nodes, *rest in self.rows)
+        rows = (self.columns, *short) if self.rows else ()
         widths = [max(map(len, cells)) for cells in zip(*rows, strict=True)]
         lines = [f"{self.kind}: {self.counts}" if self.rows else self.kind, *self.summaries]
         for row in rows:
@@ -179,18 +183,21 @@ def _table(kind: str, explained: Sequence[Explained]) -> ExplainedTable:
 
 def _row(each: Explanation, repeated: set[str]) -> list[str]:
     digest = each.site.partition("#")[0]
-    long = len(each.nodes) > _MOST_LETTERS
     others = [f"{name} {_number(us)}".rstrip() for name, us in each.alternatives]
     more = len(others) - _MOST_ALTERNATIVES
     return [
         each.site if digest in repeated else digest,
-        f"{each.nodes[: _MOST_LETTERS - 3]}..." if long else each.nodes,
+        each.nodes,
         each.choice,
         _number(each.microseconds),
         each.reason.why.value,
         "; ".join([*others[:_MOST_ALTERNATIVES], *([f"{more} more"] if more > 0 else [])]),
         each.reason.remark,
     ]
+
+
+def _cut(nodes: str) -> str:
+    return nodes if len(nodes) <= _MOST_LETTERS else f"{nodes[: _MOST_LETTERS - 3]}..."
 
 
 def _number(microseconds: float | None) -> str:

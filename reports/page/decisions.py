@@ -62,7 +62,7 @@ def _explained(explained: ExplainedTable) -> Html:
     columns = [Column(name, is_numeric(name)) for name in explained.columns]
     rows = [
         [
-            _cell(cell) if column.is_number else cell
+            NumberCell(float(cell) if cell else None, cell) if column.is_number else cell
             for cell, column in zip(row, columns, strict=True)
         ]
         for row in explained.rows
@@ -71,8 +71,3 @@ def _explained(explained: ExplainedTable) -> Html:
     body = [search_box(key, "part of a row"), table(columns, rows, key)] if rows else None
     sentences = [element("p", sentence) for sentence in explained.summaries]
     return element("details", summary, sentences, body, open=len(rows) < 16)
-
-
-def _cell(text: str) -> NumberCell:
-    number = text.replace(",", "")
-    return NumberCell(float(number) if number.replace(".", "", 1).isdigit() else None, text)

@@ -10,6 +10,7 @@ import pytest
 
 import clopt
 from clopt.description import LaunchInfo
+from clopt.messages.explanations import Explanation
 from clopt.reports.page.flow import steps_of
 from support.reported_models import NAMES, Page, residual
 
@@ -75,6 +76,21 @@ def test_offloaded_nodes_name_their_graph() -> None:
     assert nodes["conv0"]["remark"] == "clml.conv_activation"
     assert "clml.graph @clml_0" in page.all("details", key="g0")[0]
     assert page.all("li", "dot") == [f"CLML {len(model.describe().commands)}"]
+
+
+def test_each_choice_has_a_row_with_its_reason() -> None:
+    model, text = report("nvidia")
+    assert model.decisions is not None
+    page = Page(text)
+    rows = {kind: page.table(f"d-{kind}") for kind in ("form", "layout", "plan")}
+    assert sum(len(table) - 1 for table in rows.values()) == sum(
+        isinstance(each, Explanation) and each.kind in rows for each in model.decisions.explanations
+    )
+    head, *plans = rows["plan"]
+    kernels = [row[head.index("nodes")].partition(":")[0] for row in plans]
+    assert kernels == [f"@{kernel.name}" for kernel in model.describe().kernels]
+    assert {row[head.index("why")] for row in plans} == {"rule"}
+    assert all(float(row[head.index("us")]) > 0 for row in plans)
 
 
 @pytest.mark.parametrize("target", TARGETS)
