@@ -52,6 +52,7 @@ PASSES: dict[str, str] = {
     "nn-to-cl": "passes.nn.to_cl:NNToCLPass",
     "nn-to-tir": "passes.nn.to_tir:NNToTIRPass",
     "nn-winograd": "passes.nn.winograd:NNWinogradPass",
+    "recall-choices": "passes.recall_choices:RecallChoicesPass",
     "tir-apply-plan": "passes.tir.apply_plan:TIRApplyPlanPass",
     "tir-apply-schedule": "passes.tir.apply_schedule:TIRApplySchedulePass",
     "tir-choose-plan": "passes.tir.choose_plan:TIRChoosePlanPass",

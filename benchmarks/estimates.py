@@ -1,7 +1,7 @@
 """The accuracy of estimated kernel times, compared with measurements of `clopt-tune`.
 
 `python benchmarks/estimates.py MODEL=RECORDS... --target TARGET [--output results/estimates-NAME]`.
-RECORDS is a database that `clopt-tune search MODEL --no-layouts -o RECORDS` wrote. For each record
+RECORDS is a database that `clopt-tune search MODEL --plans-only -o RECORDS` wrote. For each record
 of a plan, the kernel is scheduled by that plan and estimated (`clopt.passes.tir.plan_estimate`).
 
 - *error*: the median of |ln(estimated / measured)|, as a share.

@@ -105,7 +105,7 @@ def measure(path: Path, args: argparse.Namespace) -> Row:
     known = trials_in(args.database)
     options = [str(path), "--device", args.device, "-o", str(args.database)]
     options += ["--time", args.time, "--workers", str(args.workers)]
-    options += [] if args.layouts else ["--no-layouts"]
+    options += ["--plans-only"] if args.plans_only else []
     if args.target:
         options += ["--target", args.target]
     start = time.perf_counter()
@@ -154,7 +154,7 @@ def main() -> None:
     parser.add_argument("--target", help="code for this target instead of the device's own")
     parser.add_argument("--time", default="2m", help="of the search for each network")
     parser.add_argument("--workers", type=int, default=2)
-    parser.add_argument("--layouts", action=argparse.BooleanOptionalAction, default=True)
+    parser.add_argument("--plans-only", action="store_true", help="as for clopt-tune")
     parser.add_argument("--rounds", type=int, default=15)
     parser.add_argument("--folder", type=Path, default=models.CACHE, help="of exported networks")
     parser.add_argument("--database", type=Path, default=Path("tuned.jsonl"))

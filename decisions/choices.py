@@ -3,6 +3,10 @@
 Both are the attribute `cl.choices`. Its presence asks passes to note their choices; without it they
 save the time for digests. A pass that takes a decision replaces the demanded choice by the one that
 it made, which is the same, with the names of the nodes.
+
+The attribute `cl.recorded` has choices that were faster than the usual ones when networks were
+timed (`recorded.py`). They apply where nothing is demanded and the site still has them. Their
+nodes tell where they were measured, if not on this device.
 """
 
 from __future__ import annotations
@@ -27,6 +31,7 @@ from ..messages.printable import printable
 from .sites import Site, SiteKind
 
 ATTRIBUTE_NAME = "cl.choices"
+RECORDED_NAME = "cl.recorded"
 
 _MOST_SITES = 4
 """Longest list of sites in a remark."""
@@ -36,12 +41,17 @@ class Choices:
     """The choices of a module while one of its passes decides."""
 
     def __init__(
-        self, found: Iterable[ChoiceAttr], explained: list[Explained] | None = None
+        self,
+        found: Iterable[ChoiceAttr],
+        explained: list[Explained] | None = None,
+        recorded: Iterable[ChoiceAttr] = (),
     ) -> None:
         """Start with the choices of a module; `explained` takes the explanations, if wanted."""
         self.explained = explained
         self._found = {site_of(each): each for each in found}
         self._wanted = {site.of_all for site in self._found}
+        self._recorded = {site_of(each): each for each in recorded}
+        self._from_others: dict[str, None] = {}
         self._made: dict[Site, ChoiceAttr] = {}
         self._seen: Counter[Site] = Counter()
 
@@ -60,22 +70,50 @@ class Choices:
         """Return whether the module demands a choice for a site or for an equal computation."""
         return site.of_all in self._wanted
 
+    def preferred(self, site: Site, possible: Collection[Attribute]) -> Attribute | None:
+        """Return the demanded choice for a site, or the recorded one if it is possible, or None."""
+        demanded = self.demanded(site)
+        if demanded is not None:
+            return demanded
+        recorded = self._recorded_at(site)
+        if recorded is None or recorded.choice not in possible:
+            return None
+        if where := text(recorded.nodes):
+            self._from_others[f"each {site.kind.value} that was fastest {where}"] = None
+        return recorded.choice
+
+    def _recorded_at(self, site: Site) -> ChoiceAttr | None:
+        return self._recorded.get(site) or self._recorded.get(site.of_all)
+
+    def remarks(self) -> list[str]:
+        """Return remarks about recorded choices of other devices."""
+        return [
+            f"the module has {choices}; run clopt-tune to measure on this device."
+            for choices in self._from_others
+        ]
+
     def note(
         self,
         site: Site,
         choice: Attribute,
         nodes: str,
         reason: Callable[[], Reason] = Reason,
+        *,
+        possible: Iterable[Attribute] = (),
     ) -> None:
-        """Note the choice that a pass made for a site that computes these nodes.
+        """Note the choice among the possible ones that a pass made for a site with these nodes.
 
-        `reason` is called if explanations are wanted; a demand comes before what it says.
+        `reason` is called if explanations are wanted. A demand and a record come before what it
+        says.
         """
-        self._made[site] = choice_of(site, choice, nodes or "-")
+        others = [each for each in possible if each != choice]
+        self._made[site] = choice_of(site, choice, nodes or "-", others)
         if self.explained is not None:
-            why = reason()
+            why, recorded = reason(), self._recorded_at(site)
             if self.demanded(site) == choice:
                 why = replace(why, why=Why.DEMANDED)
+            elif recorded is not None and recorded.choice == choice:
+                why = replace(why, why=Why.MEASURED, times=dict.fromkeys(why.times))
             shown = why.choice or _text(choice)
             self.explained.append(Explanation(site.kind.value, site.text, nodes, shown, why))
 
@@ -97,21 +135,21 @@ class Choices:
         nodes: str,
         reason: Callable[[], Reason] = Reason,
     ) -> str:
-        """Return the demanded one of some words, or the usual one, and note it.
+        """Return the demanded one of some words, the recorded or else the usual one, and note it.
 
         Raises CloptError if the module demands something else. `reason` explains the usual one.
         """
-        demanded = self.demanded(site)
-        chosen = usual if demanded is None else text(demanded)
-        if demanded is not None and chosen not in words:
+        possible = list(map(StringAttr, words))
+        preferred = self.preferred(site, possible)
+        chosen = usual if preferred is None else text(preferred)
+        if chosen is None or chosen not in words:
             raise self.refused(site, nodes, f"it is {' or '.join(words)}")
-        assert chosen is not None
 
         def with_words() -> Reason:
             found = reason()
             return replace(found, times={word: found.times.get(word) for word in words})
 
-        self.note(site, StringAttr(chosen), nodes, with_words)
+        self.note(site, StringAttr(chosen), nodes, with_words, possible=possible)
         return chosen
 
     def refused(self, site: Site, nodes: str, why: str) -> CloptError:
@@ -134,7 +172,9 @@ class Choices:
         for of_all, several in together.items():
             first = several[0]
             are_equal = all(each.choice == first.choice for each in several)
-            shared = ChoiceAttr(first.kind, StringAttr(of_all.text), first.choice, first.nodes)
+            shared = ChoiceAttr(
+                *(first.kind, StringAttr(of_all.text), first.choice, first.nodes, first.others)
+            )
             made += [shared] if are_equal else several
         rest = [
             choice
@@ -146,10 +186,12 @@ class Choices:
         return ArrayAttr([*taken, *made, *waiting])
 
 
-def choice_of(site: Site, choice: Attribute, nodes: str = "") -> ChoiceAttr:
+def choice_of(
+    site: Site, choice: Attribute, nodes: str = "", others: Iterable[Attribute] = ()
+) -> ChoiceAttr:
     """Return the attribute of a choice; without nodes, it waits for a pass."""
-    kind = StringAttr(site.kind.value)
-    return ChoiceAttr(kind, StringAttr(site.text), choice, StringAttr(nodes))
+    kind, digest = StringAttr(site.kind.value), StringAttr(site.text)
+    return ChoiceAttr(kind, digest, choice, StringAttr(nodes), ArrayAttr(list(others)))
 
 
 def site_of(choice: ChoiceAttr) -> Site:
@@ -162,7 +204,11 @@ def site_of(choice: ChoiceAttr) -> Site:
 
 def choices_of(module: ModuleOp) -> list[ChoiceAttr] | None:
     """Return the choices of a module; None if it neither demands any nor wants them noted."""
-    found = module.attributes.get(ATTRIBUTE_NAME)
+    return _listed(module, ATTRIBUTE_NAME)
+
+
+def _listed(module: ModuleOp, name: str) -> list[ChoiceAttr] | None:
+    found = module.attributes.get(name)
     if not isinstance(found, ArrayAttr):
         return None
     return [each for each in cast("ArrayAttr[Attribute]", found) if isinstance(each, ChoiceAttr)]
@@ -177,13 +223,18 @@ def demand(module: ModuleOp, choices: Iterable[ChoiceAttr]) -> None:
 def deciding(module: ModuleOp, ctx: Context | None = None) -> Generator[Choices | None]:
     """Give a pass the choices of its module, and write down what it notes.
 
-    None if the module neither demands choices nor wants them noted, and `ctx` no explanations.
+    None if the module neither demands choices nor wants them noted, has no recorded ones, and `ctx`
+    wants no explanations.
     """
-    found, explained = choices_of(module), None if ctx is None else explanations_of(ctx)
-    choices = None if found is None and explained is None else Choices(found or (), explained)
+    found, recorded = choices_of(module), _listed(module, RECORDED_NAME)
+    explained = None if ctx is None else explanations_of(ctx)
+    is_idle = found is None and recorded is None and explained is None
+    choices = None if is_idle else Choices(found or (), explained, recorded or ())
     yield choices
-    if choices is not None and found is not None:
-        demand(module, choices.written())
+    if choices is not None:
+        add_remarks(module, choices.remarks())
+        if found is not None:
+            demand(module, choices.written())
 
 
 def _text(choice: Attribute) -> str:

@@ -37,21 +37,21 @@ COUNTING = {
 change the code generated from a plan. Facts that choose layouts and types are left out: they change
 the kernel itself."""
 
-Kind: TypeAlias = Literal["plan", "layouts", "fusion", "form"]
-"""What is chosen at a site."""
-
-JOINED, APART = "joined", "apart"
-"""The choices of a fusion."""
+Kind: TypeAlias = Literal[
+    "form",
+    "layout",
+    "fusion",
+    "attention",
+    "border",
+    "place",
+    "plan",
+    "launch",
+]
+"""What is chosen at a site: a `SiteKind`."""
 
 _RULE = re.compile(r'<"([^"\\]+)", ([1-9][0-9]{0,8}), \{')
 _PLAN = re.compile(r'#tir\.plan<"[^"\\]+", [1-9][0-9]{0,8}, \{[^\n{}]*\}(?:, \[<[^\n]*>\])?>')
-_LINE = re.compile(r"[^\n]+"), "one line of text"
-_CHOICES: Mapping[Kind, tuple[re.Pattern[str], str]] = {
-    "plan": (_PLAN, "#tir.plan<...>"),
-    "layouts": _LINE,
-    "fusion": (re.compile(f"{JOINED}|{APART}"), f"{JOINED} or {APART}"),
-    "form": _LINE,
-}
+_LINE = re.compile(r"[^\n]+")
 _MOST = 1e15
 """Microseconds; a longer time is a mistake."""
 _Number: TypeAlias = Annotated[float, Meta(ge=0, lt=_MOST)]
@@ -90,12 +90,9 @@ class Record(
 
     kind: Kind
     site: str
-    """A digest of the decision: of a plan's kernel (`kernel_key`), of the operations of a
-    network that become a kernel (`Work.digest`), of a pair of kernels (`Pair.key`), or of a
-    convolution (`ConvolutionSite.digest`)."""
+    """The digest of a `Site`, with the number among equal ones if it has one."""
     choice: str
-    """A plan as printed, `Variant.layouts`, `JOINED` or `APART`, or one of
-    `ConvolutionSite.tiles`. For layouts and forms of a whole network, a digest of them."""
+    """A plan or a layout as printed, or another word of a file of choices."""
     target: str
     facts: Mapping[str, Fact]
     """Facts of the target: `facts_that_count`."""
@@ -103,7 +100,8 @@ class Record(
     """The device's name and platform."""
     driver: str
     microseconds: Annotated[float, Meta(gt=0, lt=_MOST)] | None = None
-    """The median time of one launch; None after a fault."""
+    """The median time of one launch with the plan, or of a network with any other choice; None
+    after a fault."""
     noise: _Number = 0.0
     """Half the width of the median's 95 % confidence interval, relative to the median."""
     runs: _Count = 0
@@ -128,8 +126,9 @@ class Record(
 
     def __post_init__(self) -> None:
         """Raise ValueError if fields contradict each other."""
-        pattern, words = _CHOICES[self.kind]
-        if not pattern.fullmatch(self.choice):
+        is_plan = self.kind == "plan"
+        if not (_PLAN if is_plan else _LINE).fullmatch(self.choice):
+            words = "#tir.plan<...>" if is_plan else "one line of text"
             raise ValueError(
                 f'the "choice" of kind {self.kind} must be {words}, not {printable(self.choice)}'
             )

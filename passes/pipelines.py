@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline, PassPipelineCallbackType
 
 from ..context import CloptContext
+from ..decisions.recorded import forget
 from ..errors import CloptError
 from .cl.pack_constants import CLPackConstantsPass
 from .cl.plan_memory import CLPlanMemoryPass
@@ -37,6 +38,7 @@ from .nn.split_transposes import NNSplitTransposesPass
 from .nn.to_cl import NNToCLPass
 from .nn.to_tir import NNToTIRPass
 from .on_networks import CanonicalizeNetworks, CSEOfNetworks, DCEOfNetworks
+from .recall_choices import RecallChoicesPass
 from .tir.apply_plan import TIRApplyPlanPass
 from .tir.choose_plan import TIRChoosePlanPass
 from .tir.expand_erf import TIRExpandErfPass
@@ -236,7 +238,7 @@ def run_pipeline(
     every stage. The arguments configure the passes that the pipeline contains:
 
     - `precision` is the option of `nn-mixed-precision`.
-    - `tuning` names the databases for `tir-choose-plan`, `tir-join-strips` and `nn-choose`.
+    - `tuning` names the databases for `recall-choices`, which comes first, and `tir-choose-plan`.
     - `memory_limit` limits intermediate results, in bytes (see `apply_within`).
     - `until` ends the pipeline before the first pass of this class.
     """
@@ -245,10 +247,6 @@ def run_pipeline(
         match pass_:
             case NNMixedPrecisionPass():
                 return replace(pass_, precision=precision)
-            case NNChoosePass():
-                return replace(pass_, **vars(tuning or Tuning()))
-            case TIRJoinStripsPass():
-                return replace(pass_, **vars(tuning or Tuning()))
             case TIRChoosePlanPass():
                 return replace(pass_, **vars(tuning or Tuning()))
             case _:
@@ -259,7 +257,10 @@ def run_pipeline(
 
     passes = _COMPILE if name == "opencl" else PIPELINES[name]
     passes = tuple(map(configured, takewhile(is_wanted, passes)))
+    if tuning is not None:
+        passes = (RecallChoicesPass(**vars(tuning)), *passes)
     apply_within(ctx, module, passes, memory_limit, callback)
+    forget(module)
 
 
 def apply_within(

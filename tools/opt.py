@@ -334,20 +334,15 @@ class CloptMain(xDSLOptMain):
 
 
 def _tuned(passes: Sequence[ModulePass], database: str) -> tuple[ModulePass, ...]:
-    """Return the passes, with a tuning database for those that choose layouts, fusions or plans."""
-    from ..passes.nn.choose import NNChoosePass
+    """Return the passes with a tuning database, after one that recalls its choices."""
+    from ..passes.recall_choices import RecallChoicesPass
     from ..passes.tir.choose_plan import TIRChoosePlanPass
-    from ..passes.tir.join_strips import TIRJoinStripsPass
 
-    chosen = NNChoosePass | TIRJoinStripsPass | TIRChoosePlanPass
-    if not any(isinstance(each, chosen) for each in passes):
-        raise CloptError(
-            f"--tuning: {NNChoosePass.name}, {TIRJoinStripsPass.name} and {TIRChoosePlanPass.name} "
-            "are not in the pipeline."
-        )
-    return tuple(
-        replace(each, tuning=(database,)) if isinstance(each, chosen) else each for each in passes
+    tuned = (
+        replace(each, tuning=(database,)) if isinstance(each, TIRChoosePlanPass) else each
+        for each in passes
     )
+    return RecallChoicesPass((database,)), *tuned
 
 
 def main(args: Sequence[str] | None = None) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from typing import Any
@@ -67,15 +67,19 @@ def _ratio(before: Times, after: Times) -> float:
     return after.median / before.median
 
 
-def take_turns(models: Iterable[CompiledModel], deadline: Deadline = NEVER) -> list[Runs]:
-    """Alternate between programs of one network; run fewer rounds if time is up.
+def take_turns(
+    models: Iterable[CompiledModel],
+    deadline: Deadline = NEVER,
+    is_certain: Callable[[Sequence[Runs]], bool] = lambda runs: False,
+) -> list[Runs]:
+    """Alternate between programs of one network, in fewer rounds if these suffice or time is up.
 
     As in trials, no other tuner of the user uses the device meanwhile.
     """
     found = list(map(Runs, models))
     with closing(Turns()) as turns:
         for number in range(_ROUNDS):
-            if number >= _LEAST_ROUNDS and deadline.is_over:
+            if number >= _LEAST_ROUNDS and (deadline.is_over or is_certain(found)):
                 break
             with turns.beside_others(), turns.alone(found[0].resource):
                 for runs in found if number % 2 else reversed(found):
@@ -88,8 +92,8 @@ class Runs:
 
     def __init__(self, model: CompiledModel) -> None:
         self._model = model
-        self._inputs = _inputs(model)
-        self._names = _kernels(model)
+        self._inputs = sample_inputs(model)
+        self._names = kernels_of(model)
         self._kernels: defaultdict[str, list[float]] = defaultdict(list)
         self._wholes: list[float] = []
 
@@ -114,24 +118,20 @@ class Runs:
         """The times per inference of each kernel, including its parts."""
         return {name: Times(values) for name, values in self._kernels.items()}
 
-    def has(self, kernels: Iterable[str]) -> bool:
-        """Return whether all of these kernels have their own launches."""
-        return set(kernels) <= set(self._names)
-
-    def together(self, kernels: Iterable[str], launch_microseconds: float) -> Times:
-        """Return the times per inference of some kernels, including launch overhead."""
-        names = {name for name in kernels if name in self._names}
-        launches = sum(name in names for name in self._names) * launch_microseconds
-        runs = zip(*(self._kernels[name] for name in sorted(names)), strict=True)
-        return Times([sum(run) + launches for run in runs])
-
     @property
     def whole(self) -> Times:
         """The times of whole inferences."""
         return Times(self._wholes)
 
+    def relative_to(self, other: Runs) -> Times:
+        """Return the ratios of its inferences' times to those of another program's same turns.
 
-def _kernels(model: CompiledModel) -> list[str]:
+        Other programs on the machine slow down both, so ratios vary less than times.
+        """
+        return Times([own / each for own, each in zip(self._wholes, other._wholes, strict=True)])
+
+
+def kernels_of(model: CompiledModel) -> list[str]:
     """Return, for each command, the kernel whose plan it runs."""
     funcs = {op.sym_name.data: op for op in model.module.ops if isinstance(op, tir.FuncOp)}
     names: list[str] = []
@@ -142,7 +142,8 @@ def _kernels(model: CompiledModel) -> list[str]:
     return names
 
 
-def _inputs(model: CompiledModel) -> dict[str, Any]:
+def sample_inputs(model: CompiledModel) -> dict[str, Any]:
+    """Return noise for each input of floats, and zeros for the others."""
     rng = np.random.default_rng(0)
     return {
         port.name: rng.standard_normal(port.shape).astype(port.dtype)

@@ -11,7 +11,7 @@ from ..decisions.database import latest
 from ..decisions.record import Conditions, Kind, Record
 from ..machine.facts import Fact
 from ..passes.tir.ranked_plans import is_current
-from .records import WHOLE_NETWORK, merge
+from .records import merge
 from .summaries import Summary
 
 
@@ -95,17 +95,13 @@ class History:
 
     kernels: Sequence[KernelHistory]
     """Kernels whose plans were tried, the most expensive per inference first."""
-    layouts: Sequence[KernelHistory]
-    """Kernels whose layouts were tried, in the same order."""
-    forms: Sequence[KernelHistory]
-    """Convolutions whose forms were tried, in the same order."""
+    choices: Sequence[KernelHistory]
+    """Sites whose other choices were tried in the network, in the same order."""
 
     @cached_property
     def steps(self) -> Sequence[HistoryStep]:
         """All trials in order."""
-        every = (
-            step for kernel in (*self.kernels, *self.layouts, *self.forms) for step in kernel.steps
-        )
+        every = (step for kernel in (*self.kernels, *self.choices) for step in kernel.steps)
         return sorted(every, key=lambda step: step.place)
 
     @property
@@ -139,14 +135,9 @@ class History:
         return sum(kernel.best_cost for kernel in self.kernels)
 
     @property
-    def networks(self) -> Mapping[str, KernelHistory]:
-        """The whole network in tuned forms and layouts, if it was measured."""
-        return {
-            kind: each
-            for kind, histories in (("forms", self.forms), ("layouts", self.layouts))
-            for each in histories
-            if each.last.nodes == WHOLE_NETWORK
-        }
+    def kept(self) -> int:
+        """The number of sites with another choice that made the network faster."""
+        return sum((each.tuned or 0.0) < (each.untuned or 0.0) for each in self.choices)
 
     def course(self) -> list[float]:
         """Return the microseconds per inference after each of `steps`."""
@@ -168,10 +159,9 @@ class History:
 def histories(records: Iterable[Record]) -> list[History]:
     """Return the searches in a database, those with most trials first.
 
-    The trials are in the order of the records. Plans of changed rules are ignored, and fusions are
-    not trials.
+    The trials are in the order of the records. Plans of changed rules are ignored.
     """
-    trials = (record for record in records if is_current(record) and record.kind != "fusion")
+    trials = filter(is_current, records)
     groups: dict[Conditions, list[Record]] = {}
     for record in merge(trials):
         groups.setdefault(record.conditions, []).append(record)
@@ -191,10 +181,8 @@ def _history(records: Sequence[Record]) -> History:
     ]
     found.sort(key=lambda kernel: -kernel.cost)
     return History(
-        *(
-            [each for each in found if each.last.kind == kind]
-            for kind in ("plan", "layouts", "form")
-        )
+        [each for each in found if each.last.kind == "plan"],
+        [each for each in found if each.last.kind != "plan"],
     )
 
 

@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
-
-from msgspec.structs import replace
+from tempfile import TemporaryDirectory
 
 from ..decisions.choice_file import read_plan
 from ..decisions.database import DeviceDriver, TuningDatabase, is_valid
 from ..decisions.record import Kind, Record
-from ..decisions.revision import compiler_revision
 from ..dialects import cl
 from ..passes.pipelines import Tuning
 from ..passes.tir.ranked_plans import is_current
 from . import records
-from .choices import Measured, TunedChoice
 from .instrument import InstrumentDevice
-from .trial import Fault, Result, Task
+from .proposals import Move
+from .times import Times
+from .trial import Fault, Measurement, Result, Task
 
 
 @dataclass(frozen=True)
@@ -53,27 +53,52 @@ class DatabaseJournal:
         """Append a result. Raises CloptError if the file cannot be written."""
         records.append(self.path, [records.record_of(task, result, is_default=is_default)])
 
-    def known_choices(self, kind: Kind, site: str, target: cl.Target) -> set[str]:
-        """Return the choices that this device and driver have tried at a site."""
-        return {r.choice for r in self._tried(kind, site, target) if is_valid(r)}
+    @contextmanager
+    def without_plans(self) -> Generator[Path]:
+        """Give a temporary database of all records except those of plans."""
+        found = TuningDatabase.read(self.path).records if self.path.exists() else ()
+        with TemporaryDirectory() as folder:
+            path = Path(folder, "choices.jsonl")
+            path.touch()
+            records.append(path, (record for record in found if record.kind != "plan"))
+            yield path
 
-    def renew(self, choice: TunedChoice, target: cl.Target, text: Callable[[], str]) -> bool:
-        """Append another compiler's time of a choice for this one, and return whether it holds.
+    def knows(self, move: Move, target: cl.Target) -> bool:
+        """Return whether this device has tried the new choice of a move."""
+        tried = self._tried(move.kind, move.site.text, target)
+        return any(each.choice == move.new_text and is_valid(each) for each in tried)
 
-        It holds if `text`, a digest of what is timed, is the same.
+    def note_moves(
+        self, moves: Iterable[Move], before: Times, ratio: Times, target: cl.Target
+    ) -> None:
+        """Append the times of networks without and with some moves.
+
+        The time with a move is the ratio times the known one of the choice that it replaces.
         """
-        site, chosen = choice.key
-        tried = self._tried(choice.kind, site, target)
-        earlier = next((r for r in tried if r.choice == chosen and r.text), None)
-        if earlier is None or earlier.text != text():
-            return False
-        again = replace(earlier, default=choice.is_default, revision=compiler_revision())
-        records.append(self.path, [again])
-        return True
+        for move in moves:
+            tried = {r.choice: r for r in self._tried(move.kind, move.site.text, target)}
+            old, new = tried.get(move.old_text), tried.get(move.new_text)
+            time, found = before.median, list[Record]()
+            if old is not None and is_valid(old):
+                time = old.microseconds or time
+            else:
+                is_default = old is None or old.default
+                measured = self._measurement(time, 0.0, before.runs)
+                found.append(_record(move, move.old_text, target, measured, is_default))
+            measured = self._measurement(ratio.median * time, ratio.noise, ratio.runs)
+            is_default = new is not None and new.default
+            found.append(_record(move, move.new_text, target, measured, is_default))
+            records.append(self.path, found)
 
-    def note_choice(self, measured: Measured, target: cl.Target) -> None:
-        """Append a measurement. Raises CloptError if the file cannot be written."""
-        records.append(self.path, [records.record_of_choice(measured, target)])
+    def note_fault(self, move: Move, reason: str, target: cl.Target) -> None:
+        """Append the reason why a network with a move has no time."""
+        fault = Measurement(
+            self.device.name, self.device.driver, fault=Fault.REFUSED, reason=reason
+        )
+        records.append(self.path, [_record(move, move.new_text, target, fault, False)])
+
+    def _measurement(self, microseconds: float, noise: float, runs: int) -> Measurement:
+        return Measurement(self.device.name, self.device.driver, 0.0, microseconds, noise, runs)
 
     def _tried(self, kind: Kind, site: str, target: cl.Target) -> Sequence[Record]:
         if not self.path.exists():
@@ -95,3 +120,11 @@ def _result(record: Record) -> Result:
         kernel=record.site,
         plan=read_plan(record.choice, record.place),
     )
+
+
+def _record(
+    move: Move, choice: str, target: cl.Target, measured: Measurement, is_default: bool
+) -> Record:
+    """Return the record of a choice at the site of a move."""
+    key = move.kind, move.site.text, choice
+    return records.make_record(key, target, measured, move.nodes, is_default=is_default)

@@ -12,15 +12,7 @@ from pathlib import Path
 from typing import NamedTuple, Self
 
 from ..decisions.database import TuningDatabase, is_valid, latest
-from ..decisions.record import (
-    FORMAT,
-    JOINED,
-    Conditions,
-    Kind,
-    Record,
-    facts_that_count,
-    read_record,
-)
+from ..decisions.record import FORMAT, Conditions, Kind, Record, facts_that_count, read_record
 from ..decisions.revision import compiler_revision
 from ..dialects import tir
 from ..errors import CloptError
@@ -29,18 +21,10 @@ from ..files.reading import NO_LINKS, check_regular
 from ..files.writing import write_atomically
 from ..machine.target import Target
 from ..passes.tir.ranked_plans import is_current
-from ..passes.tir.tuned_joins import Pair
-from .choices import Measured
-from .instrument import InstrumentDevice
-from .times import Times
 from .trial import Measurement, Result, Task
 
 _BEGIN = f'{{"format":{FORMAT}'.encode()
 """The start of each line that `append` writes."""
-
-
-WHOLE_NETWORK = "the whole network"
-"""The `nodes` of a record of a whole network."""
 
 
 def make_record(
@@ -93,48 +77,6 @@ def record_of(
         launches=task.launches,
         when=when,
     )
-
-
-def record_of_choice(measured: Measured, target: Target) -> Record:
-    """Return the record of a kernel with certain layouts or a form, dated now."""
-    choice = measured.choice
-    return make_record(
-        (choice.kind, *choice.key),
-        target,
-        measured.whole(target),
-        choice.nodes,
-        is_default=choice.is_default,
-    )
-
-
-def record_of_network(
-    kind: Kind,
-    key: tuple[str, str],
-    times: Times,
-    target: Target,
-    device: InstrumentDevice,
-    *,
-    is_default: bool,
-) -> Record:
-    """Return the record of a whole network with certain layouts or forms, dated now."""
-    measured = _measurement(times, device)
-    return make_record((kind, *key), target, measured, WHOLE_NETWORK, is_default=is_default)
-
-
-def record_of_fusion(pair: Pair, fusion: str, times: Times, device: InstrumentDevice) -> Record:
-    """Return the record of a pair of kernels in its network, joined or apart, dated now."""
-    return make_record(
-        ("fusion", pair.key, fusion),
-        pair.model.target,
-        _measurement(times, device),
-        "" if pair.joined.comment is None else pair.joined.comment.data,
-        is_default=pair.pays == (fusion == JOINED),
-    )
-
-
-def _measurement(times: Times, device: InstrumentDevice) -> Measurement:
-    """Return the times of turns in a network."""
-    return Measurement(device.name, device.driver, 0.0, times.median, times.noise, times.runs)
 
 
 def append(path: Path, records: Iterable[Record]) -> None:
@@ -193,7 +135,7 @@ def prune(
     These are copies, records with a newer one of the same choice, conditions and compiler, and
     plans of rules that have changed. With `this_compiler`, also times by other revisions of the
     compiler. With `best`, all but the default and that many of the fastest plans per kernel and
-    device. All layouts stay, because costs of slow ones are needed, too. So do fusions and forms.
+    device. All other choices stay.
     """
     every = list(records)
     distinct = merge(every)

@@ -22,8 +22,6 @@ _GENERATION = 8
 """Plans in a generation of one search, and the minimum over all searches."""
 _FADING = 0.7
 """Factor on the expected gain after each generation without one."""
-_OTHERS = 0.3
-"""The weight of kernels that only the other fusion of the model has."""
 _FINALISTS = 3
 """The number of fastest plans that are timed again, with more runs, beside the default."""
 _FINALES = 3
@@ -317,5 +315,8 @@ def _hope(search: Search, pace: float) -> float:
     """Return the microseconds per inference that a search may still save."""
     best = search.best
     time = None if best is None or search.default is None else best.microseconds
-    launches = search.task.launches or _OTHERS * search.task.other_launches
-    return launches * (pace * search.work if time is None else time) * _FADING**search.stale
+    return (
+        search.task.launches
+        * (pace * search.work if time is None else time)
+        * _FADING**search.stale
+    )

@@ -1,16 +1,15 @@
-"""Summaries of tuning databases: the best plans of kernels, and differences of databases."""
+"""Summaries of tuning databases: the best choices of sites, and differences of databases."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from ..decisions import Site, SiteKind
-from ..decisions.choice_file import choices_text, read_plan
-from ..decisions.choices import choice_of
+from ..decisions.choice_file import choices_text
 from ..decisions.database import latest
 from ..decisions.record import Record
-from ..dialects import cl, tir
+from ..decisions.recorded import choice_in
+from ..dialects import cl
 from ..errors import CloptError
 from ..passes.tir.ranked_plans import is_current
 from .records import Subject, by_compiler, merge
@@ -93,17 +92,15 @@ def differences(before: Iterable[Record], after: Iterable[Record]) -> list[Diffe
 
 
 def export(records: Iterable[Record], device: str = "", driver: str = "") -> str:
-    """Return a file of choices with the best plan of each kernel.
+    """Return a file with the best choice of each site.
 
     `device` and `driver` are parts of the names to match. Raises CloptError if several devices
-    match, or if there is no plan.
+    match, or if none has a time.
     """
     chosen = [
         summary
         for summary in summaries(records)
-        if summary.any.kind == "plan"
-        and device.lower() in summary.any.device.lower()
-        and driver in summary.any.driver
+        if device.lower() in summary.any.device.lower() and driver in summary.any.driver
     ]
     names = sorted({f"{each.any.device}, driver {each.any.driver}" for each in chosen})
     if len(names) > 1:
@@ -111,10 +108,10 @@ def export(records: Iterable[Record], device: str = "", driver: str = "") -> str
             f"the database has records of {'; '.join(names)}. A file of choices must be for one of "
             "them: select it with --device and --driver."
         )
-    plans = [_choice(best) for summary in chosen if (best := summary.best) is not None]
-    if not plans:
+    choices = [_choice(best) for summary in chosen if (best := summary.best) is not None]
+    if not choices:
         raise CloptError("the database has no times for such a device.")
-    return choices_text(plans)
+    return choices_text(choices)
 
 
 def _summaries(records: Iterable[Record]) -> dict[Subject, Summary]:
@@ -127,9 +124,8 @@ def _summaries(records: Iterable[Record]) -> dict[Subject, Summary]:
 
 
 def _choice(record: Record) -> cl.ChoiceAttr:
-    plan = tir.PlanAttr(read_plan(record.choice, record.place))
     comment = f"{record.nodes}; {record.microseconds:g} us"
-    return choice_of(Site(SiteKind.PLAN, record.site), plan, comment.removeprefix("; "))
+    return choice_in(record, comment.removeprefix("; "))
 
 
 def _best_by_site(records: Iterable[Record]) -> dict[Subject, Record]:

@@ -40,7 +40,7 @@ class Task:
     nodes: str
     """The ONNX nodes that it computes, as in the comment above its OpenCL C."""
     launches: int
-    """Launches in one inference; 0 for a kernel that exists only in the model's other fusion."""
+    """Launches in one inference."""
     target: cl.Target
     program: str
     """A module as text: the naive kernel and a queue program that launches it once. The program's
@@ -54,8 +54,6 @@ class Task:
     """The parameters that are inputs of the model: no launch of an inference writes them."""
     in_place: bool = False
     """Whether the model's memory plan may place the result over an operand."""
-    other_launches: int = 0
-    """Launches in one inference of the other fusion, for kernels that exist only there; else 0."""
 
 
 @dataclass(frozen=True)

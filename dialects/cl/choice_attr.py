@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import StringAttr
+from xdsl.dialects.builtin import ArrayAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 
@@ -11,10 +11,11 @@ from ..properties import text
 
 @irdl_attr_definition
 class ChoiceAttr(ParametrizedAttribute):
-    """A decision: `#cl.choice<"form", "45e56ecf52fec923", "winograd 4", "conv_3">`.
+    """A decision: `#cl.choice<"form", "45e56ecf52fec923", "winograd 4", "conv_3", ["direct"]>`.
 
     The kind and the digest name the site: what is decided, and for which computation
-    (`decisions/sites.py`). The nodes are empty until a pass has taken the decision.
+    (`decisions/sites.py`). The nodes are empty until a pass has taken the decision. The list has
+    the other choices of the site, if these are few.
     """
 
     name = "cl.choice"
@@ -24,6 +25,7 @@ class ChoiceAttr(ParametrizedAttribute):
     choice: Attribute
     nodes: Attribute
     """A string. Names may contain any character, so that the parser may read it as bytes."""
+    others: ArrayAttr[Attribute]
 
     @property
     def is_taken(self) -> bool:

@@ -17,7 +17,6 @@ from xdsl.passes import ModulePass
 from ...accelerators import accelerators
 from ...context import memory_budget_of, weights_of
 from ...decisions import Choices, SiteKind, deciding
-from ...decisions.database import DeviceDriver, TuningDatabase
 from ...dialects import cl, nn
 from ...dialects.remarks import add_remarks
 from ...errors import CloptError
@@ -26,12 +25,11 @@ from .forms import rewrite
 from .fuse import form_groups
 from .group_choices import GroupChoices
 from .layout.carry_out import GroupKernels, carry_out, kernels_of_both, kernels_of_layouts
-from .layout.demanded import demanded_layouts
+from .layout.demanded import LayoutChoice, demanded_layouts
 from .layout.explain import explain_writers
 from .layout.grouping import TEXELS
 from .layout.problem import LayoutProblem
 from .layout.savings import offer_savings
-from .layout.tuned_layouts import TunedLayouts
 from .offload.accelerator import Accelerator
 from .offload.chooser import Chooser
 from .offload.copied import Copied
@@ -39,7 +37,6 @@ from .offload.partition import Partition, partition, write_graphs
 from .offload.regions import form_regions
 from .offload.report import explain_graphs, explain_partition
 from .program.layouts import check_plain
-from .tuned_forms import TunedForms
 
 
 @dataclass(frozen=True)
@@ -59,11 +56,8 @@ class NNChoosePass(ModulePass):
     regions, with `nn.relayout` where a layout changes and for constants. Plain kernels stay
     operations, for the passes of plain layouts, and existing regions keep their layouts.
 
-    `tuning` lists tuning databases. If no accelerator takes part in the choice, they decide the
-    forms of 3x3 convolutions (`tuned_forms.py`) and the layouts of values
-    (`layout/tuned_layouts.py`) by measured times. A remark says if the times come from a device
-    other than `device` and `driver`. `places` lists databases that the user did not name: one that
-    cannot be read causes a remark, not an error.
+    The forms of 3x3 convolutions and the layouts of values are choices: demanded ones, else
+    recorded ones (`recall-choices`), else those of the cost models.
     """
 
     name: ClassVar[str] = "nn-choose"
@@ -77,14 +71,6 @@ class NNChoosePass(ModulePass):
     """
     graphs_only: bool = False
     """Only write the graphs: all other operations stay between plain values."""
-    tuning: tuple[str, ...] = ()
-    """Paths of tuning databases."""
-    places: tuple[str, ...] = ()
-    """Paths of further databases, or `shipped`: the database of the target in the package."""
-    device: str = ""
-    """The name and platform of the device that runs the kernels, as in tuning records."""
-    driver: str = ""
-    """The version of the device's driver."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         choose(op, ctx, self)
@@ -103,39 +89,16 @@ def choose(module: ModuleOp, ctx: Context, options: NNChoosePass) -> list[Partit
     """Apply the pass; return the partition of each network into graphs and other operations."""
     target = options.target_of(module)
     preferred, weighed = _accelerators(target)
-    device = DeviceDriver(options.device, options.driver)
-    database = TuningDatabase.found(options.tuning, options.places, target)
-    add_remarks(module, database.remarks)
-    tuned = _Tuned(TunedForms(database, device, target), TunedLayouts(database, device, target))
     partitions: list[Partition] = []
     with deciding(module, ctx) as choices:
         for function in nn.networks_of(module):
-            choice = _Choice(
-                module, function, target, ctx, options, preferred, weighed, tuned, choices
-            )
+            choice = _Choice(module, function, target, ctx, options, preferred, weighed, choices)
             kernels = choice.kernels()
             choice.note_groups(kernels)
             partitions.append(choice.partition)
             if target.lanes and not options.graphs_only:
                 add_remarks(module, carry_out(function, kernels, target))
     return partitions
-
-
-def layout_problem(
-    function: func.FuncOp,
-    target: cl.Target,
-    ctx: Context,
-    choices: GroupChoices | None = None,
-) -> LayoutProblem:
-    """Return the layout problem of a function whose operations have their final forms."""
-    groups = form_groups(function.body.block.ops, TEXELS, choices)
-    return LayoutProblem(function, groups, target, memory_budget_of(ctx))
-
-
-def has_accelerators(target: cl.Target) -> bool:
-    """Return whether accelerators take part in the choice on a target."""
-    preferred, weighed = _accelerators(target)
-    return bool(preferred) or weighed is not None
 
 
 def _accelerators(target: cl.Target) -> tuple[list[Accelerator], Accelerator | None]:
@@ -165,14 +128,6 @@ def _accelerators(target: cl.Target) -> tuple[list[Accelerator], Accelerator | N
     return preferred, weighed[0] if weighed else None
 
 
-@dataclass(frozen=True)
-class _Tuned:
-    """Choices by tuning databases."""
-
-    forms: TunedForms
-    layouts: TunedLayouts
-
-
 @dataclass
 class _Choice:
     """The choice for one function."""
@@ -184,7 +139,6 @@ class _Choice:
     options: NNChoosePass
     preferred: list[Accelerator]
     weighed: Accelerator | None
-    tuned: _Tuned
     choices: Choices | None
     partition: Partition = field(default_factory=lambda: Partition((), ()))
 
@@ -210,18 +164,16 @@ class _Choice:
 
     def _layouts(self) -> list[GroupKernels]:
         """Return the kernels of all operations, with the cheapest forms and layouts."""
-        forms = rewrite(self.function, self.target, self.ctx, self.tuned.forms, self.choices)
-        add_remarks(self.module, forms.remarks)
+        rewrite(self.function, self.target, self.ctx, self.choices)
         if not self.target.lanes:
             self._explain_plain()
             return []
         budget = memory_budget_of(self.ctx)
-        problem = layout_problem(self.function, self.target, self.ctx, self.groups)
-        choice = self.tuned.layouts.choose(problem)
+        groups = form_groups(self.function.body.block.ops, TEXELS, self.groups)
+        problem = LayoutProblem(self.function, groups, self.target, budget)
+        solution = problem.solve()
         if self.choices is not None:
-            choice = demanded_layouts(choice, self.choices)
-        problem, solution = choice.problem, choice.solution
-        add_remarks(self.module, choice.remarks)
+            problem, solution = demanded_layouts(LayoutChoice(problem, solution), self.choices)
         kernels = kernels_of_layouts(problem, solution)
         if budget is not None:
             offer_savings(problem, solution, kernels, budget)
@@ -233,7 +185,7 @@ class _Choice:
         accelerator.prepare(self.function)
         model = Copied(self.function)
         matches = accelerator.find_matches(model.function, self.target, weights)
-        forms = rewrite(self.function, self.target, self.ctx, choices=self.choices)
+        forms = rewrite(self.function, self.target, self.ctx, self.choices)
         legal = model.in_function(matches.legal, forms)
         chooser = Chooser(accelerator, self.function, self.target, legal, minimum, self.groups)
         reasons = dict(matches.reasons)

@@ -16,14 +16,8 @@ from xdsl.pattern_rewriter import PatternRewriterListener, PatternRewriteWalker,
 from ...decisions import Choices
 from ...dialects import cl, nn
 from .conv_transpose_to_conv import ConvTransposeToConv
+from .form_sites import convolutions, decide_forms
 from .split_concats import SplitConcat
-from .tuned_forms import (
-    ConvolutionSite,
-    FormChoice,
-    TunedForms,
-    convolutions,
-    demanded_forms,
-)
 from .winograd import ConvByTransforms
 
 
@@ -31,7 +25,6 @@ from .winograd import ConvByTransforms
 class Forms:
     """A record of the operations that replaced a function's original ones."""
 
-    remarks: Sequence[str] = ()
     _source: dict[Operation, Operation] = field(default_factory=dict[Operation, Operation])
     _made: list[Operation] = field(default_factory=list[Operation])
 
@@ -68,35 +61,22 @@ def rewrite(
     function: func.FuncOp,
     target: cl.Target,
     ctx: Context,
-    tuned: TunedForms | None = None,
     choices: Choices | None = None,
 ) -> Forms:
     """Rewrite each operation to the form in which OpenCL kernels compute it.
 
-    `choices` decide the forms of convolutions, then `tuned` if it has faster ones than the model's.
+    `choices` decide the forms of convolutions, and else the target's model.
     """
     forms = Forms()
     forms.apply(function, _simplest(function, target, ctx))
     # Winograd: 3x3 convolutions may become batches of matrix products between two transforms.
     transforms = ConvByTransforms.on(target, ctx, function)
     if transforms is not None:
-        if tuned is not None or choices is not None:
-            found = convolutions(function, transforms)
-            choice = FormChoice() if tuned is None else tuned.choose(found)
-            if choices is not None:
-                choice = demanded_forms(found, choice, choices)
-            transforms, forms.remarks = replace(transforms, chosen=choice.tiles), choice.remarks
+        if choices is not None:
+            tiles = decide_forms(convolutions(function, transforms), choices)
+            transforms = replace(transforms, chosen=tiles)
         forms.apply(function, [transforms])
     return forms
-
-
-def open_convolutions(
-    function: func.FuncOp, target: cl.Target, ctx: Context
-) -> list[ConvolutionSite]:
-    """Return the convolutions whose form is a choice; rewrite all other operations."""
-    Forms().apply(function, _simplest(function, target, ctx))
-    transforms = ConvByTransforms.on(target, ctx, function)
-    return [] if transforms is None else convolutions(function, transforms)
 
 
 def _simplest(function: func.FuncOp, target: cl.Target, ctx: Context) -> Iterator[RewritePattern]:

@@ -14,11 +14,11 @@ from ...dialects import nn
 from ...dialects.properties import text
 from ...messages.explanations import Reason, Why
 from ..locations import node_name
-from .network_records import digest
 from .roles import starts_kernel
-from .structure import structure_digest
+from .structure import digest, structure_digest
 
 MERGED, APART = "merged", "apart"
+_WORDS = (StringAttr(MERGED), StringAttr(APART))
 
 _CARRIED = "nn.groups"
 """The attribute of a consumer that carries choices to the pass that forms its kernel.
@@ -72,9 +72,9 @@ class GroupChoices:
         key = digest((self.stored, structure_digest((), _chain(op, producer, views))))
         site = self.choices.next_site(SiteKind.GROUP, key)
         nodes = f"{node_name(producer)}, {node_name(op)}"
-        demanded = self.choices.demanded(site)
+        preferred = self.choices.preferred(site, _WORDS)
         default = MERGED if usual else APART
-        word = default if demanded is None else text(demanded)
+        word = default if preferred is None else text(preferred)
         if word not in (MERGED, APART):
             raise self.choices.refused(site, nodes, f"it is {MERGED} or {APART}")
         made = _Decision(site, operand, word, word == default, nodes)
@@ -89,7 +89,8 @@ class GroupChoices:
         for op, decisions in self._made.items():
             for each in decisions:
                 if op in formed or self.choices.demands_any(each.site):
-                    self.choices.note(each.site, StringAttr(each.word), each.nodes, _reason)
+                    word = StringAttr(each.word)
+                    self.choices.note(each.site, word, each.nodes, _reason, possible=_WORDS)
             if op not in formed and not all(each.is_usual for each in decisions):
                 words = {each.operand: each.word for each in decisions if not each.is_usual}
                 carried = [StringAttr(words.get(i, "")) for i in range(len(op.operands))]

@@ -35,7 +35,12 @@ def structure(
 def structure_digest(inputs: Iterable[SSAValue], ops: Iterable[Operation]) -> str:
     """Return a digest of `structure` that is the same in every process."""
     rows, _ = structure(inputs, ops)
-    return sha256("\n".join(map(structure_text, rows)).encode()).hexdigest()[:16]
+    return digest(map(structure_text, rows))
+
+
+def digest(words: Iterable[str]) -> str:
+    """Return a hash of a sequence of words."""
+    return sha256("\n".join(words).encode()).hexdigest()[:16]
 
 
 def structure_text(part: object) -> str:

@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import cached_property
+from hashlib import sha256
 from itertools import chain, count
 from typing import ClassVar
 
@@ -21,20 +23,19 @@ from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ...decisions import Choices, Site, SiteKind, deciding
-from ...decisions.database import DeviceDriver
-from ...decisions.record import APART, JOINED
 from ...dialects import cl, tir
-from ...dialects.remarks import add_remarks
 from ...messages.explanations import Reason, Why
 from ..free_names import free_name
 from ..launch_comments import with_launches, without_launches
+from .kernel_key import kernel_key
 from .rules.cpu.strips import STRIPS
 from .rules.cpu.strips_model import StripsModel, may_be_strips
 from .rules.naive_kernel import NaiveKernel
 from .rules.space import Space
 from .rules.stages import is_naive
 from .schedule.analysis import blocks_in, memref_of
-from .tuned_joins import Pair, TunedJoins
+
+_JOINED, _APART = "joined", "apart"
 
 
 @dataclass(frozen=True)
@@ -46,47 +47,56 @@ class TIRJoinStripsPass(ModulePass):
     share the new kernel. Kernels with a plan or a schedule are left unchanged, as is everything on
     targets without blocks of channels in buffers.
 
-    With `tuning`, tuning databases (`tuned_joins.py`), measured times of all three kernels on one
-    device decide instead, if they differ by more than the noise. A remark names the device if it is
-    not `device` with `driver`. `places` are databases that the user did not name: unreadable ones
-    are ignored.
+    A choice of the module (`decisions/choices.py`) comes before the model.
     """
 
     name: ClassVar[str] = "tir-join-strips"
-    tuning: tuple[str, ...] = ()
-    """Paths of tuning databases."""
-    places: tuple[str, ...] = ()
-    """Paths of further databases, or `shipped`: the database that clopt includes for the target."""
-    device: str = ""
-    """The name and platform of the device that runs the kernels, as written in records."""
-    driver: str = ""
-    """The version of the device's driver."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        device = DeviceDriver(self.device, self.driver)
-        tuned = TunedJoins(self.tuning, self.places, device, cl.target_of(op))
         with deciding(op, ctx) as choices:
-
-            def is_joined(pair: Pair) -> bool:
-                usual = tuned.is_joined(pair)
-                why = Why.MEASURED if pair in tuned.measured else Why.ESTIMATED
-                return usual if choices is None else _decided(pair, usual, why, choices)
-
-            join_strips(op, is_joined)
-        add_remarks(op, tuned.remarks())
+            join_strips(op, lambda pair: _is_joined(pair, choices))
 
 
-def _decided(pair: Pair, usual: bool, why: Why, choices: Choices) -> bool:
-    """Return whether to join a pair as the module demands, or as usual; note it."""
+@dataclass(frozen=True, eq=False)
+class Pair:
+    """Two kernels launched one after the other, and the kernel that would replace both."""
+
+    first: tir.FuncOp
+    second: tir.FuncOp
+    joined: tir.FuncOp
+    model: StripsModel
+
+    @cached_property
+    def ratio(self) -> float:
+        """The cost of the joined kernel by the model, relative to both kernels."""
+        return self.model.cost(self.model.best) / self.model.apart()
+
+    @property
+    def pays(self) -> bool:
+        """Whether the model joins the pair."""
+        return self.ratio < 1
+
+    @property
+    def key(self) -> str:
+        """A digest of the pair."""
+        return sha256(f"fusion {kernel_key(self.joined)}".encode()).hexdigest()[:16]
+
+    def reason(self) -> Reason:
+        """Return why the model joins the pair, or not."""
+        return Reason(
+            Why.ESTIMATED, remark=f"joined takes {self.ratio:.2f} of the time by the model"
+        )
+
+
+def _is_joined(pair: Pair, choices: Choices | None) -> bool:
+    """Return whether to join a pair, as chosen or else by the model; note it."""
+    if choices is None:
+        return pair.pays
     comment = pair.joined.comment
     site = Site(SiteKind.FUSION, pair.key)
     nodes = pair.joined.sym_name.data if comment is None else comment.data
-    words, word = (JOINED, APART), JOINED if usual else APART
-
-    def reason() -> Reason:
-        return Reason(why, remark=f"joined takes {pair.ratio:.2f} of the time by the model")
-
-    return choices.decide(site, word, words, nodes, reason) == JOINED
+    word = _JOINED if pair.pays else _APART
+    return choices.decide(site, word, (_JOINED, _APART), nodes, pair.reason) == _JOINED
 
 
 def join_strips(module: ModuleOp, is_joined: Callable[[Pair], bool]) -> None:

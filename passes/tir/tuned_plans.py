@@ -74,7 +74,10 @@ class TunedPlans:
     def remarks(self) -> list[str]:
         """Return remarks on plans of other devices, and on ignored databases and records."""
         said = list(self._said)
-        has_others = any(self.database.has(kind, self.target.name) for kind in ("layouts", "form"))
+        has_others = any(
+            record.kind != "plan" and record.target == self.target.name
+            for record in self.database.records
+        )
         if self.named and self._known == {False} and not has_others:
             said.append(
                 f"{', '.join(self.named)}: no record matches a kernel of this module for target "

@@ -150,7 +150,7 @@ def test_a_file_needs_its_first_line(tmp_path: Path) -> None:
 
 
 def test_a_choice_in_the_ir_needs_a_kind() -> None:
-    text = 'module attributes {cl.choices = [#cl.choice<"shape", "a", "b", "">]} {}'
+    text = 'module attributes {cl.choices = [#cl.choice<"shape", "a", "b", "", []>]} {}'
     module = Parser(CloptContext(), text).parse_module()
     with pytest.raises(CloptError, match="shape is not a kind of decision"), deciding(module):
         pass

@@ -141,7 +141,7 @@ def test_a_time_limit_ends_what_takes_too_long(
     )
     path = tmp_path / "add.tuning.jsonl"
     for found in ("", f"The database is {path}; clopt finds it there.\n"):
-        main([*words(tmp_path), "--time", "0.1", "--no-layouts"])
+        main([*words(tmp_path), "--time", "0.1", "--plans-only"])
         assert capsys.readouterr().out == cut_short + found
         path.touch()
 

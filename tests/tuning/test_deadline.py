@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import Any
 
 import pytest
 
@@ -16,11 +16,10 @@ from clopt.targets import load_target
 from clopt.tuning import confirm as confirm_file
 from clopt.tuning import deadline as deadline_file
 from clopt.tuning import turns as turns_file
-from clopt.tuning.choices import ChoiceSession, Kind, Measured
 from clopt.tuning.confirm import take_turns
 from clopt.tuning.deadline import NEVER, Deadline, TimeIsUpError
 from clopt.tuning.session import Budget, Session
-from clopt.tuning.trial import Result, Task, Trial
+from clopt.tuning.trial import Result, Trial
 from clopt.tuning.turns import CPU, TurnMissedError, Turns
 from support.tuning.fake import FakeMachines, Notes
 from support.tuning.networks import residual_tasks
@@ -50,40 +49,6 @@ class Hanging(FakeMachines):
         return self.waiting[-1]
 
 
-@dataclass(frozen=True)
-class Way:
-    """A way to compute a kernel, with one launch."""
-
-    kind: ClassVar[Kind] = "layouts"
-    task: Task
-    nodes: str = ""
-    is_default: bool = True
-
-    @property
-    def key(self) -> tuple[str, str]:
-        return self.task.kernel, self.task.name
-
-    def tasks(self) -> list[Task]:
-        return [self.task]
-
-
-class Ways(Notes):
-    """A journal that keeps the ways that were measured."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.measured: list[Measured] = []
-
-    def known_choices(self, kind: str, site: str, target: object) -> set[str]:
-        return set()
-
-    def renew(self, choice: object, target: object, text: object) -> bool:
-        return False
-
-    def note_choice(self, measured: Measured, target: object) -> None:
-        self.measured.append(measured)
-
-
 def test_trials_that_hang_do_not_hold_up_a_search():
     task = next(task for task in residual_tasks(POCL) if "conv" in task.nodes)
     machines = Hanging(lambda plan: 10.0)
@@ -93,15 +58,6 @@ def test_trials_that_hang_do_not_hold_up_a_search():
     assert not begun.cancelled()
     assert others
     assert all(each.cancelled() for each in others)
-
-
-def test_trials_that_hang_do_not_hold_up_the_choice_of_layouts():
-    first, second, *_ = residual_tasks(POCL)
-    machines, ways = Hanging(lambda plan: 10.0), Ways()
-    kernels = [[Way(first)], [Way(second)], [Way(first)]]
-    ChoiceSession(kernels, POCL, machines, ways, Budget(seconds=0.3)).run()
-    assert [each.choice for each in ways.measured] == [Way(first)]
-    assert [each.task for each in machines.tried] == [first, second]
 
 
 @pytest.fixture
@@ -131,6 +87,11 @@ def test_programs_take_fewer_turns_where_time_is_up(
 ):
     take_turns(MODELS, deadline)
     assert [taken.count(model) for model in MODELS] == [turns] * 2
+
+
+def test_programs_take_fewer_turns_where_these_are_certain(taken: list[object]):
+    take_turns(MODELS, NEVER, lambda runs: len(taken) >= 10)
+    assert [taken.count(model) for model in MODELS] == [5] * 2
 
 
 def test_a_network_is_measured_alone(taken: list[object], monkeypatch: pytest.MonkeyPatch):

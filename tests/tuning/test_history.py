@@ -10,7 +10,7 @@ from clopt.decisions.database import DeviceDriver
 from clopt.decisions.record import Record
 from clopt.passes.tir.rules import RULES
 from clopt.tuning.history import histories
-from support.tuning.records import numbered, of_form, of_fusion, of_layouts, record
+from support.tuning.records import numbered, of_form, of_fusion, of_layout, record
 
 VERSION = next(rule.version for rule in RULES if rule.name == "rows")
 
@@ -53,13 +53,13 @@ def test_an_inference_begins_with_the_defaults_and_counts_each_launch() -> None:
     assert found.course() == pytest.approx([120, 120, 120, 90, 82, 62, 62, 70])
 
 
-def test_kernels_without_launches_and_fusions_cost_an_inference_nothing() -> None:
-    without = [trial(5, 1, 7.0, site="c", default=True, launches=0)]
-    (found,) = histories(
-        [*FIRST, *without, of_fusion("d", "joined", 3.0, device=DeviceDriver("x", "1"))]
-    )
+def test_choices_for_the_network_cost_an_inference_nothing() -> None:
+    both = [of_fusion("d", "joined", 9.0, default=True), of_fusion("d", "apart", 3.0)]
+    same = [of_fusion("e", "joined", 9.0, default=True), of_fusion("e", "apart", 9.0)]
+    (found,) = histories([*FIRST, *both, *same])
     assert (found.untuned, found.tuned) == (20, 20)
-    assert {kernel.last.site for kernel in found.kernels} == {"a", "c"}
+    assert [kernel.last.site for kernel in found.kernels] == ["a"]
+    assert (len(found.choices), found.kept) == (2, 1)
 
 
 def test_a_kernel_without_a_default_counts_with_its_first_time() -> None:
@@ -75,15 +75,15 @@ def test_devices_drivers_layouts_and_forms_are_apart() -> None:
             *FIRST,
             *(trial(n, 1, 5.0, driver="2.0") for n in (1, 2)),
             trial(1, 1, 5.0, device=DeviceDriver("another", "1.0")),
-            of_layouts("c", "plain -> plain", 3.0),
+            of_layout("c", "plain", 3.0),
             of_form("d", "direct", 4.0),
             of_form("d", "winograd 2", 2.0),
         ]
     )
     assert [each.any.driver for each in found] == ["1.0", "2.0", "1.0"]
     assert [len(each.steps) for each in found] == [8, 2, 1]
-    assert [len(each.layouts) for each in found] == [1, 0, 0]
-    assert [[len(form.steps) for form in each.forms] for each in found] == [[2], [], []]
+    sites = [{site.last.site: len(site.steps) for site in each.choices} for each in found]
+    assert sites == [{"c": 1, "d": 2}, {}, {}]
     assert found[0].untuned == 20
 
 

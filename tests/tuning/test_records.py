@@ -27,7 +27,7 @@ from clopt.tuning.summaries import differences, export, summaries
 from clopt.tuning.trial import Fault, Result
 from support.processes import LIMIT
 from support.tuning.planted import task
-from support.tuning.records import HERE, POCL, numbered, of_form, of_fusion, of_layouts, record
+from support.tuning.records import HERE, POCL, numbered, of_form, of_fusion, of_layout, record
 
 OLD, NEW = "2026-01-31T12:00:00Z", "2026-02-28T12:00:00Z"
 VERSION = next(rule.version for rule in RULES if rule.name == "rows")
@@ -54,9 +54,9 @@ FIELDS: dict[str, st.SearchStrategy[Any]] = {
 }
 OF_CHOICES = st.lists(
     st.builds(
-        of_layouts,
+        of_layout,
         st.sampled_from("cd"),
-        st.sampled_from(["plain -> plain", "plain; [1 by 8] -> [1 by 8]"]),
+        st.sampled_from(["plain", "#nn.layout<[1 by 8]>"]),
         st.none() | st.floats(0.1, 1e6),
         **FIELDS,
     )
@@ -278,8 +278,9 @@ def test_the_best_plans_are_a_file_of_choices(tmp_path: Path) -> None:
     ]
     file = tmp_path / "net.choices"
     file.write_text(export(found))
-    more = [of_layouts("c", "plain -> plain", 1.0), of_form("d", "direct", 1.0)]
-    assert export([*found, *more]) == file.read_text()
+    more = [of_layout("c", "#nn.layout<[1 by 8]>", 1.0), of_form("d#2", "direct", 1.0)]
+    others = "# 1 us\nform d#2 direct\n# 1 us\nlayout c #nn.layout<[1 by 8]>\n"
+    assert export([*found, *more]) == file.read_text().replace("# conv", f"{others}# conv", 1)
     chosen = {each.digest.data: str(each.choice) for each in read_choices(file)}
     assert chosen == {"0123456789abcdef": plan(2), "b": plan(1)}
     assert "# conv; 3 us\n" in file.read_text()

@@ -1,4 +1,4 @@
-"""`clopt-tune export`: write the best plans of a database as a file for `--choices`."""
+"""`clopt-tune export`: write the best choices of a database as a file for `--choices`."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
 """`clopt-tune search`: try plans of a model's kernels on a device, and keep the fastest.
 
-A plan determines the schedule of a kernel. Other forms and layouts of kernels are measured first,
-and some pairs are tried joined and apart. Times are stored in a database, from which clopt reads
-the best plans. Ctrl-C ends the search, and the same command continues it.
+A plan determines the schedule of a kernel. Other choices come first: forms, layouts, fusions and so
+on, each in the whole network. Times are stored in a database, from which clopt reads the best
+choices and plans. Ctrl-C ends the search, and the same command continues it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from __future__ import annotations
 import math
 import sys
 import time
-from argparse import BooleanOptionalAction, Namespace
+from argparse import Namespace
 from collections.abc import Generator, Sequence
 from contextlib import closing, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
@@ -20,10 +20,10 @@ from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, Ti
 
 from ...decisions.database import TuningDatabase
 from ...errors import CloptError
+from ...messages.printable import printable
 from ...tuning import session
+from ...tuning.choice_search import ChoiceOutcome, ChoiceSearch
 from ...tuning.confirm import Confirmation, confirm
-from ...tuning.confirm_choices import compiled_by_choices
-from ...tuning.confirm_fusion import FusionConfirmation, confirm_fusion
 from ...tuning.deadline import Deadline, TimeIsUpError
 from ...tuning.journal import DatabaseJournal
 from ...tuning.networks import TunedModel
@@ -35,7 +35,6 @@ from ..json_output import VERSION, json_option, print_json
 from ..logs import is_quiet, progress
 from ..option_values import parse_dims, parse_seconds
 from ..tables import cut_text, table, terminal
-from .choice_stages import ChoiceStages
 from .machines import MACHINES, check, is_here, machines_of
 
 EXAMPLES = """\
@@ -45,6 +44,8 @@ clopt-tune model.onnx --target adreno-740 --board tcp://localhost:9000
 clopt-tune model.onnx --target "adreno-740 texture=prefer" --scheduler tcp://host:8786
 """
 
+_CHOICES = 1 / 3
+"""Largest share of a budget for choices other than plans."""
 _CONFIRMATION = 6.0
 """Time to compile and measure a model twice, relative to that of lowering it."""
 _MOST_CONFIRMATION = 0.25
@@ -94,12 +95,11 @@ OPTIONS: Options = [
         },
     ),
     (
-        ("--layouts",),
+        ("--plans-only",),
         {
-            "action": BooleanOptionalAction,
-            "default": True,
-            "help": "first measure other forms of convolutions and other layouts of kernels, for "
-            "at most a third of the time",
+            "action": "store_true",
+            "help": "do not first try other forms, layouts, fusions and so on in the whole "
+            "network, which takes at most a third of the time",
         },
     ),
     (
@@ -185,10 +185,9 @@ def _search(
     display = _Display(budget)
     with closing(machines_of(options)) as machines:
         journal = DatabaseJournal(path, machines.device)
-        if options.layouts:
+        if is_here(options) and not options.plans_only:
             with display:
-                told, here = display.tell_choices, is_here(options)
-                budget = ChoiceStages(model, machines, journal, here, deadline, told).run(budget)
+                budget = _search_choices(model, journal, budget, display)
         start = time.monotonic()
         with progress("lowering the network"):
             tasks = model.tasks(journal.tuning)
@@ -214,8 +213,17 @@ def _search(
     _tell_rest(search)
     if deadline.is_over:
         raise TimeIsUpError
-    # Last, because times in the network may change which fusion is better.
-    _tell_fusion(confirm_fusion(model, journal, deadline))
+
+
+def _search_choices(
+    model: TunedModel, journal: DatabaseJournal, budget: Budget, display: _Display
+) -> Budget:
+    """Spend a share of a budget on other choices; return the rest."""
+    start, share = time.monotonic(), budget.share(_CHOICES)
+    deadline, told = Deadline.after(share.seconds), display.tell_choices
+    search = ChoiceSearch(model, journal, deadline, share.trials, told)
+    _tell_choices(search.run())
+    return budget.less(time.monotonic() - start, search.tried)
 
 
 def _before_confirmation(budget: Budget, deadline: Deadline, lowering: float) -> Budget:
@@ -244,7 +252,8 @@ def _confirmed(
     model: TunedModel, outcomes: Sequence[Outcome], journal: DatabaseJournal, deadline: Deadline
 ) -> Confirmation:
     """Compare the network with its default plans, and record the corrected times of plans."""
-    default = compiled_by_choices(model, journal)
+    with journal.without_plans() as database:
+        default = model.compiled(database)
     confirmation = confirm(outcomes, default, model.compiled(journal.path), deadline)
     for result in confirmation.refuted:
         task = next(each.task for each in outcomes if each.task.kernel == result.kernel)
@@ -281,11 +290,11 @@ class _Display:
     def __exit__(self, *error: object) -> None:
         self._bar.stop()
 
-    def tell_choices(self, trials: int, what: str) -> None:
-        """Show how many kernels were tried in forms or layouts."""
+    def tell_choices(self, trials: int) -> None:
+        """Show how many other networks were tried."""
         self._before = trials
-        self._tell_stage(f"trying {what}")
-        self._update(trials, f"{trials} {what}")
+        self._tell_stage("trying other choices in the network")
+        self._update(trials, f"{trials} other networks")
 
     def tell(self, now: session.Progress) -> None:
         """Show the result of a trial."""
@@ -310,16 +319,18 @@ class _Display:
         self._bar.update(self._row, completed=done, description=text)
 
 
-def _tell_fusion(found: FusionConfirmation | None) -> None:
+def _tell_choices(found: ChoiceOutcome | None) -> None:
     if found is None:
         return
-    before, after = found.before.median, found.after.median
-    pairs = "1 pair of kernels is" if found.pairs == 1 else f"{found.pairs} pairs of kernels are"
+    if not found.kept:
+        print(f"{found.tried} other choices were tried, and none makes the network faster.")
+        return
     print(
-        f"{pairs} faster alone in another fusion than the model's. The kernels of an inference "
-        f"take {before / 1e3:.4g} ms in the model's and {after / 1e3:.4g} ms in the other one; "
-        f"{found.changed} changed."
+        f"The kernels of an inference take {found.before / 1e3:.4g} ms with the usual choices and "
+        f"{found.after / 1e3:.4g} ms with these:"
     )
+    for move in found.kept:
+        print(f"  {move.kind} {move.new_text} instead of {move.old_text}: {printable(move.nodes)}")
 
 
 def _tell_rest(search: Session) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ...files.resources import read_text
 from ...messages.printable import printable, visible
@@ -48,8 +48,7 @@ def _section(index: int, history: History) -> Html:
         _legend(colours),
         element("div", charts, class_="charts"),
         _unsearched(history),
-        _choices("Forms", f"d{index}f", history.forms),
-        _choices("Layouts", f"d{index}l", history.layouts),
+        _choices(f"d{index}c", history.choices),
     )
 
 
@@ -73,18 +72,10 @@ def _headline(history: History) -> list[Content]:
     if after == before:
         time = _bold(_time(before))
         gained = ["No plan beats the defaults, which take ", time, " in an inference."]
-    return [*gained, *_gains_of_networks(history)]
-
-
-def _gains_of_networks(history: History) -> Iterator[Content]:
-    """Yield a sentence for forms and one for layouts, if the whole network was measured."""
-    for kind, network in history.networks.items():
-        before, after = network.untuned, network.tuned
-        if before and after and after < before:
-            yield f" In the best {kind} the whole network takes "
-            yield from (_bold(_time(after)), f" instead of {_time(before)}.")
-        elif before:
-            yield f" No other {kind} make the whole network faster."
+    if history.choices:
+        tried = f" Of {len(history.choices)} other decisions that were tried in the network, "
+        gained += [tried, _bold(str(history.kept)), " changed."]
+    return gained
 
 
 def _facts(history: History) -> Mapping[str, str]:
@@ -170,9 +161,10 @@ def _faults(kernel: KernelHistory) -> Html | None:
     return element("details", summary, element("ul", lines))
 
 
-def _choices(title: str, prefix: str, kernels: Iterable[KernelHistory]) -> Content:
-    figures = [_figure(f"{prefix}{i}", kernel, {}) for i, kernel in enumerate(kernels)]
-    return [element("h3", title), element("div", figures, class_="charts")] if figures else None
+def _choices(prefix: str, sites: Iterable[KernelHistory]) -> Content:
+    figures = [_figure(f"{prefix}{i}", site, {}) for i, site in enumerate(sites)]
+    heading = element("h3", "Other decisions")
+    return [heading, element("div", figures, class_="charts")] if figures else None
 
 
 def _line(line: tuple[str, str]) -> Html:

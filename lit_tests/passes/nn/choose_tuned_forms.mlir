@@ -1,11 +1,11 @@
-// RUN: clopt %s -p 'nn-choose{tuning="%S/Inputs/choose_tuned_forms.jsonl" device="A processor" driver="1.0"},verify' --target pocl | filecheck %s
+// RUN: clopt %s -p 'recall-choices{tuning="%S/Inputs/choose_tuned_forms.jsonl" device="A processor" driver="1.0"},nn-choose,verify' --target pocl | filecheck %s
 // RUN: clopt %s -p nn-choose --target pocl --tuning %S/Inputs/choose_tuned_forms.jsonl 2>&1 | filecheck %s --check-prefix=ELSEWHERE
 // RUN: clopt %s -p nn-choose --target pocl | filecheck %s --check-prefix=MODEL
 // RUN: clopt %s -p nn-choose --target "pocl winograd=off" --tuning %S/Inputs/choose_tuned_forms.jsonl 2>&1 | filecheck %s --check-prefix=OFF
 // RUN: clopt %s -p nn-choose --target "pocl winograd=prefer" --tuning %S/Inputs/choose_tuned_forms.jsonl 2>&1 | filecheck %s --check-prefix=PREFER
 
 // CHECK-NOT: clopt.remarks
-// ELSEWHERE: remark: the forms of convolutions are the fastest measured on A processor, driver 1.0; run clopt-tune to
+// ELSEWHERE: remark: the module has each form that was fastest measured on A processor, driver 1.0; run clopt-tune to
 
 // The facts of the target decide alone.
 // OFF-NOT:     remark

@@ -1,4 +1,4 @@
-// RUN: clopt %s --target "pocl blocks=prefer" -p 'fuse,lower,tir-join-strips{tuning="%S/Inputs/join_strips_tuned.jsonl" device="A processor" driver="1.0"}' | filecheck %s
+// RUN: clopt %s --target "pocl blocks=prefer" -p 'recall-choices{tuning="%S/Inputs/join_strips_tuned.jsonl" device="A processor" driver="1.0"},fuse,lower,tir-join-strips' | filecheck %s
 // RUN: clopt %s --target "pocl blocks=prefer" -p fuse,lower,tir-join-strips | filecheck %s --check-prefix=MODEL
 // RUN: clopt %s --target "pocl blocks=prefer" -p fuse,lower,tir-join-strips --tuning %S/Inputs/join_strips_tuned.jsonl 2>&1 | filecheck %s --check-prefix=ELSEWHERE
 
@@ -7,9 +7,9 @@
 // CHECK-NOT: clopt.remarks
 
 // On another device the times are a starting point.
-// ELSEWHERE: remark: 2 pairs of kernels are joined or kept apart by times measured on A processor, driver 1.0; run clopt-tune to
+// ELSEWHERE: remark: the module has each fusion that was fastest measured on A processor, driver 1.0; run clopt-tune to
 
-// Joined, the kernel takes longer than both.
+// With the joined kernel the network takes longer.
 // CHECK:         cl.program @slow_together
 // CHECK-NOT:       cl.enqueue_kernel @conv_{{[0-9]+}}_conv_
 // CHECK:           cl.enqueue_kernel @conv_{{[0-9]+}}(
@@ -64,42 +64,4 @@ func.func @within_the_noise(%x: tensor<1x32x28x28xf32>) -> tensor<1x32x28x28xf32
   %a = nn.conv %t, %d {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, groups = 32 : i64} : (tensor<1x32x28x28xf32>, tensor<32x1x3x3xf32>) -> tensor<1x32x28x28xf32>
   %b = nn.conv %a, %p {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x32x28x28xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x28x28xf32>
   func.return %b : tensor<1x32x28x28xf32>
-}
-
-// The network itself was faster with the joined kernel.
-// CHECK:         cl.program @slow_in_the_network
-// CHECK-NOT:       cl.enqueue_kernel @conv_{{[0-9]+}}(
-// CHECK:           cl.enqueue_kernel @conv_{{[0-9]+}}_conv_
-// MODEL:         cl.program @slow_in_the_network
-// MODEL-NOT:       cl.enqueue_kernel @conv_{{[0-9]+}}(
-// MODEL:           cl.enqueue_kernel @conv_{{[0-9]+}}_conv_
-// ELSEWHERE:     cl.program @slow_in_the_network
-// ELSEWHERE-NOT:   cl.enqueue_kernel @conv_{{[0-9]+}}(
-// ELSEWHERE:       cl.enqueue_kernel @conv_{{[0-9]+}}_conv_
-func.func @slow_in_the_network(%x: tensor<1x32x40x40xf32>) -> tensor<1x32x40x40xf32> {
-  %d = nn.constant dense<1.0> : tensor<32x1x3x3xf32>
-  %p = nn.constant dense<1.0> : tensor<32x32x1x1xf32>
-  %t = nn.unary relu %x : (tensor<1x32x40x40xf32>) -> tensor<1x32x40x40xf32>
-  %a = nn.conv %t, %d {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, groups = 32 : i64} : (tensor<1x32x40x40xf32>, tensor<32x1x3x3xf32>) -> tensor<1x32x40x40xf32>
-  %b = nn.conv %a, %p {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x32x40x40xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x40x40xf32>
-  func.return %b : tensor<1x32x40x40xf32>
-}
-
-// The time of one kernel is missing.
-// CHECK:         cl.program @half_known
-// CHECK-NOT:       cl.enqueue_kernel @conv_{{[0-9]+}}(
-// CHECK:           cl.enqueue_kernel @conv_{{[0-9]+}}_conv_
-// MODEL:         cl.program @half_known
-// MODEL-NOT:       cl.enqueue_kernel @conv_{{[0-9]+}}(
-// MODEL:           cl.enqueue_kernel @conv_{{[0-9]+}}_conv_
-// ELSEWHERE:     cl.program @half_known
-// ELSEWHERE-NOT:   cl.enqueue_kernel @conv_{{[0-9]+}}(
-// ELSEWHERE:       cl.enqueue_kernel @conv_{{[0-9]+}}_conv_
-func.func @half_known(%x: tensor<1x32x24x24xf32>) -> tensor<1x32x24x24xf32> {
-  %d = nn.constant dense<1.0> : tensor<32x1x3x3xf32>
-  %p = nn.constant dense<1.0> : tensor<32x32x1x1xf32>
-  %t = nn.unary relu %x : (tensor<1x32x24x24xf32>) -> tensor<1x32x24x24xf32>
-  %a = nn.conv %t, %d {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 1, 1, 1, 1>, groups = 32 : i64} : (tensor<1x32x24x24xf32>, tensor<32x1x3x3xf32>) -> tensor<1x32x24x24xf32>
-  %b = nn.conv %a, %p {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>} : (tensor<1x32x24x24xf32>, tensor<32x32x1x1xf32>) -> tensor<1x32x24x24xf32>
-  func.return %b : tensor<1x32x24x24xf32>
 }

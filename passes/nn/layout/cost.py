@@ -51,8 +51,6 @@ class LayoutCostModel:
     """The costs of layouts on one target."""
 
     target: cl.Target
-    ratio: float = 1.0
-    """Measured over estimated time of kernels. Launch times are not scaled."""
 
     @property
     def lanes(self) -> int:
@@ -62,16 +60,11 @@ class LayoutCostModel:
     @property
     def rate(self) -> float:
         """Return the multiply-adds per microsecond of the device."""
-        return (
-            1e3
-            * self.target.machine.mads_per_nanosecond
-            * self.target.device.compute_units
-            / self.ratio
-        )
+        return 1e3 * self.target.machine.mads_per_nanosecond * self.target.device.compute_units
 
     def traffic(self, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
         """Return the time to move a tensor between memory and the device, tails included."""
-        return bytes_of(type_, layout) * self.ratio / (1e3 * self.target.machine.bandwidth)
+        return bytes_of(type_, layout) / (1e3 * self.target.machine.bandwidth)
 
     def write(self, type_: nn.Tensor, layout: LayoutAttr | None) -> float:
         """Return the time to write the result of a kernel."""

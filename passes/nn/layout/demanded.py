@@ -1,49 +1,75 @@
-"""Layouts that a module's choices demand."""
+"""Layouts that a module's choices demand, or that were recorded as faster."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import replace
 from functools import partial
+from typing import NamedTuple
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, SSAValue
 
 from ....decisions import Choices, Site, SiteKind
 from ....dialects.nn import LayoutAttr
+from ....dialects.properties import text
 from .explain import LayoutReasons, cost_summary, explain_images
 from .kernels import Work
 from .problem import LayoutProblem
 from .savings import node_of
-from .solver import FORBIDDEN
-from .tuned_layouts import LayoutChoice
+from .solver import FORBIDDEN, Solution
 
 _PLAIN = StringAttr("plain")
 
 
-def demanded_layouts(usual: LayoutChoice, choices: Choices) -> LayoutChoice:
-    """Return the layouts of a network as its module demands, the cheapest for all other values.
+class LayoutChoice(NamedTuple):
+    """The layouts of a network."""
 
-    Note the layouts of all values that could have another one.
+    problem: LayoutProblem
+    solution: Solution
+
+
+def demanded_layouts(usual: LayoutChoice, choices: Choices) -> LayoutChoice:
+    """Return the layouts of a network as demanded or recorded, the cheapest for all other values.
+
+    Note the layouts of all values that could have another one. Recorded layouts are ignored if no
+    kernel reads one of them.
     """
     open_sites = list(_sites(usual.problem, choices))
-    demanded: dict[SSAValue, LayoutAttr | None] = {}
+    preferred: dict[SSAValue, LayoutAttr | None] = {}
     for site, work in open_sites:
-        if choices.demanded(site) is not None:
-            demanded[work.result] = _allowed(usual.problem, site, work, choices)
-    choice = usual
-    if demanded:
-        problem = usual.problem.demanding(demanded)
-        choice = replace(usual, problem=problem, solution=problem.solve())
-        if choice.solution.cost >= FORBIDDEN:
-            site, work = next(each for each in open_sites if each[1].result in demanded)
-            raise choices.refused(site, node_of(work), "with the other demands, no kernel reads it")
-    _note(usual.problem, choice, dict((work, site) for site, work in open_sites), choices)
+        possible = _possible(usual.problem, work)
+        wanted = choices.preferred(site, possible)
+        if wanted is not None and wanted not in possible:
+            raise choices.refused(site, node_of(work), f"it is {' or '.join(map(_text, possible))}")
+        if wanted is not None:
+            preferred[work.result] = possible[wanted]
+    sites = {work.result: site for site, work in open_sites}
+    demanded = {
+        value: layout
+        for value, layout in preferred.items()
+        if choices.demanded(sites[value]) is not None
+    }
+    choice = _solved(usual, preferred) or _solved(usual, demanded)
+    if choice is None:
+        site, work = next(each for each in open_sites if each[1].result in demanded)
+        raise choices.refused(site, node_of(work), "with the other demands, no kernel reads it")
+    _note(usual.problem, choice, sites, choices)
     return choice
 
 
+def _solved(
+    usual: LayoutChoice, given: Mapping[SSAValue, LayoutAttr | None]
+) -> LayoutChoice | None:
+    """Return the cheapest layouts if some values have these; None if no kernel reads one."""
+    if not given:
+        return usual
+    problem = usual.problem.demanding(given)
+    solution = problem.solve()
+    return None if solution.cost >= FORBIDDEN else LayoutChoice(problem, solution)
+
+
 def _note(
-    problem: LayoutProblem, choice: LayoutChoice, sites: Mapping[Work, Site], choices: Choices
+    problem: LayoutProblem, choice: LayoutChoice, sites: Mapping[SSAValue, Site], choices: Choices
 ) -> None:
     """Note the layouts of all values; `problem` has those that demands exclude, too."""
     chosen: list[int] = []
@@ -55,10 +81,11 @@ def _note(
     explain_images(problem.function, choices)
     for value, work in problem.works.items():
         reason = partial(reasons.of_layout, problem, value)
-        if work in sites:
+        if value in sites:
             variable = problem.variables[value]
-            layout = variable.candidates[chosen[variable.number]].layout
-            choices.note(sites[work], _attribute(layout), node_of(work), reason)
+            layout = _attribute(variable.candidates[chosen[variable.number]].layout)
+            possible = _possible(problem, work)
+            choices.note(sites[value], layout, node_of(work), reason, possible=possible)
         elif choices.explained is not None:
             choices.explain(SiteKind.LAYOUT, node_of(work), reason())
     choices.summarise(SiteKind.LAYOUT, cost_summary(choice.problem, choice.solution))
@@ -71,19 +98,15 @@ def _sites(problem: LayoutProblem, choices: Choices) -> Iterator[tuple[Site, Wor
             yield choices.next_site(SiteKind.LAYOUT, work.digest), work
 
 
-def _allowed(problem: LayoutProblem, site: Site, work: Work, choices: Choices) -> LayoutAttr | None:
-    """Return a demanded layout. Raise CloptError if the value cannot have it."""
-    layouts = [each.layout for each in problem.variables[work.result].candidates]
-    for layout in layouts:
-        if _attribute(layout) == choices.demanded(site):
-            return layout
-    names = " or ".join(_text(layout) for layout in layouts)
-    raise choices.refused(site, node_of(work), f"it is {names}")
+def _possible(problem: LayoutProblem, work: Work) -> dict[Attribute, LayoutAttr | None]:
+    """Return the layouts that the result of a kernel may have, by their choice."""
+    layouts = (each.layout for each in problem.variables[work.result].candidates)
+    return {_attribute(layout): layout for layout in layouts}
 
 
 def _attribute(layout: LayoutAttr | None) -> Attribute:
     return _PLAIN if layout is None else layout
 
 
-def _text(layout: LayoutAttr | None) -> str:
-    return _PLAIN.data if layout is None else str(layout)
+def _text(choice: Attribute) -> str:
+    return text(choice) or str(choice)

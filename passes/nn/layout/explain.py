@@ -97,10 +97,8 @@ class LayoutReasons:
 
     def of_layout(self, problem: LayoutProblem, value: SSAValue) -> Reason:
         """Return why a value has its layout."""
-        variable, digest = problem.variables[value], problem.works[value].digest
-        is_measured = any(site == digest for site, _ in problem.measured or ())
-        why = Why.MEASURED if is_measured else Why.ESTIMATED
-        why = why if len(variable.candidates) > 1 else Why.RULE
+        variable = problem.variables[value]
+        why = Why.ESTIMATED if len(variable.candidates) > 1 else Why.RULE
         texts = [layout_text(candidate.layout) for candidate in variable.candidates]
         remark = variable.candidates[self.choice[variable.number]].remark
         return self._of(value, variable.number, texts, remark, why)
@@ -151,9 +149,8 @@ def explain_writers(problem: OffloadProblem, solution: Solution, choices: Choice
 
 def cost_summary(problem: LayoutProblem, solution: Solution) -> str:
     """Return the cost of a solution in words."""
-    by = "measured times and the model" if problem.measured else "the model"
     exact = "nothing is cheaper" if solution.exact else "the best found"
-    return f"{solution.cost:.1f} us in all by {by}, {exact}"
+    return f"{solution.cost:.1f} us in all by the model, {exact}"
 
 
 def _state_text(variable: OffloadVariable, state: ValueState, name: str) -> str:

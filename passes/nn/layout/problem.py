@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -19,13 +19,9 @@ from .candidates import PLAIN, Candidate
 from .cost import LayoutCostModel
 from .images import argument_layouts, result_layouts
 from .kernels import Work, work_lane, works_of_group
-from .measured import MeasuredTimes, Variant, main_operand
 from .savings import node_of, smallest
 from .solver import FORBIDDEN, Problem, Solution, Table, solve
 from .tables import CostTables
-
-_LEAST = 1e-3
-"""Smallest estimate, in microseconds, that a measured time is divided by."""
 
 
 @dataclass
@@ -58,14 +54,6 @@ class LayoutProblem:
     groups: Sequence[Group]
     target: cl.Target
     budget: MemoryBudget | None = None
-    measured: MeasuredTimes | None = None
-    """Measured times that replace the model's estimates."""
-    ratio: float = 1.0
-    """Factor on the model's other estimates that makes them comparable with measured times."""
-    is_alone: bool = False
-    """Whether arguments and results may have any layout, since the function is cut out of a
-    network.
-    """
     demanded: Mapping[SSAValue, LayoutAttr | None] = field(
         default_factory=dict[SSAValue, "LayoutAttr | None"]
     )
@@ -77,15 +65,14 @@ class LayoutProblem:
     problem: Problem = field(default_factory=Problem)
 
     def __post_init__(self) -> None:
-        self.tables = CostTables(LayoutCostModel(self.target, self.ratio))
-        self._corrected: dict[Work, Table] = {}
+        self.tables = CostTables(LayoutCostModel(self.target))
         self._axes: dict[SSAValue, list[int]] = {}
         works = [work for group in self.groups for work in works_of_group(group)]
         self._find_axes(works)
         self.returned = self._find_returned()
         """The values that the caller or a graph receives, with the layouts required there."""
         for value, candidate in argument_layouts(self.function).items():
-            self._add(value, self.candidates_for(value) if self.is_alone else [candidate])
+            self._add(value, [candidate])
         for op in self.function.body.block.ops:
             if isinstance(op, nn.FusedOp | nn.RelayoutOp | OffloadCallOp):
                 for value in op.results:
@@ -95,10 +82,7 @@ class LayoutProblem:
 
     def demanding(self, demanded: Mapping[SSAValue, LayoutAttr | None]) -> LayoutProblem:
         """Return the problem in which some values have these layouts."""
-        return LayoutProblem(
-            *(self.function, self.groups, self.target, self.budget, self.measured, self.ratio),
-            demanded=demanded,
-        )
+        return LayoutProblem(self.function, self.groups, self.target, self.budget, demanded)
 
     def solve(self) -> Solution:
         """Return the cheapest choice of candidates."""
@@ -106,8 +90,6 @@ class LayoutProblem:
 
     def _find_returned(self) -> dict[SSAValue, list[Candidate]]:
         returned: dict[SSAValue, list[Candidate]] = {}
-        if self.is_alone:
-            return returned
         for op in self.function.body.block.ops:
             if isinstance(op, func.ReturnOp | OffloadCallOp):
                 wanted = result_layouts(self.function) if isinstance(op, func.ReturnOp) else None
@@ -188,66 +170,13 @@ class LayoutProblem:
         type_ = nn.plain_type(source.value.type)
         transforms = self.tables.transform(type_, source.candidates, readable)
         reads = self.tables.read(work, source.value, readable, results)
-        if self.measured and source.value is main_operand(work, self.variables):
-            if work not in self._corrected:
-                self._corrected[work] = self._corrections(work, self.measured)
-            reads = reads + self._corrected[work]
         if self._must(MemorySaving.COPY, work):
             held = [[a.layout != b.layout for b in readable] for a in source.candidates]
             transforms = transforms + FORBIDDEN * np.array(held)
         return transforms[:, :, None] + reads[None, :, :]
 
-    def variants(self, work: Work) -> Iterator[tuple[Variant, float]]:
-        """Yield the kernel in each layout of its main operand and result, with the model's cost.
-
-        The operand's layout varies slowest. All other operands have the layouts that the model
-        prefers. The cost includes reading constants, which no layout changes.
-        """
-        main = main_operand(work, self.variables)
-        assert main is not None
-        type_, results = nn.tensor_type(work.result), self.variables[work.result].candidates
-        others = [v for v in dict.fromkeys(work.inputs) if v in self.variables and v is not main]
-        costs = {value: self._reads(work, value) for value in (main, *others)}
-        writes = np.zeros(len(results)) if work.is_view else self.tables.write(type_, results)
-        constants = [nn.tensor_type(v) for v in work.inputs if nn.constant_of(v) is not None]
-        fixed = sum(self.tables.model.traffic(type_, None) for type_ in constants)
-        for i in range(len(readable_by(work, self.variables[main]))):
-            for j, result in enumerate(results):
-                places = {main: i} | {value: int(costs[value][:, j].argmin()) for value in others}
-                layouts = {
-                    value: readable_by(work, self.variables[value])[place].layout
-                    for value, place in places.items()
-                }
-                operands = tuple(layouts.get(value) for value in work.inputs)
-                cost = writes[j] + sum(costs[value][place, j] for value, place in places.items())
-                yield Variant(work, operands, result.layout), float(cost + fixed)
-
-    def _reads(self, work: Work, value: SSAValue) -> Table:
-        """Return the model's costs of reading an operand [operand's layout, result's layout]."""
-        readable = readable_by(work, self.variables[value])
-        return self.tables.read(work, value, readable, self.variables[work.result].candidates)
-
-    def _corrections(self, work: Work, measured: MeasuredTimes) -> Table:
-        """Return measured minus estimated times [main operand's layout, result's layout].
-
-        Variants without a measurement are scaled by the median ratio of the measured ones. A kernel
-        that does not run is forbidden.
-        """
-        variants = list(self.variants(work))
-        model = np.array([cost for _, cost in variants])
-        times = np.array([measured.get(variant.key, np.nan) for variant, _ in variants])
-        finite = np.isfinite(times)
-        ratio = median_ratio(times[finite], model[finite]) if finite.any() else 1.0
-        times = np.where(np.isnan(times), ratio * model, np.minimum(times, FORBIDDEN))
-        return (times - model).reshape(-1, len(self.variables[work.result].candidates))
-
     def _must(self, kind: MemorySaving, work: Work) -> bool:
         return self.budget is not None and self.budget.must(kind, node_of(work))
-
-
-def median_ratio(times: Table, model: Table) -> float:
-    """Return the median of measured over estimated times; neither array may be empty."""
-    return float(np.median(times / np.maximum(model, _LEAST)))
 
 
 def readable_by(work: Work, source: LayoutVariable) -> list[Candidate]:

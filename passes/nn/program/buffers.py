@@ -151,7 +151,7 @@ def assign_buffers(
     if choices is not None:
         parts = _place(regions, results, alignment, sizes).regions
         places = PlaceChoices.of(choices, [op for op in regions if op in parts])
-        regions = [op for op in regions if not places.demands(op, KERNEL)]
+        regions = [op for op in regions if not places.wants(op, KERNEL)]
     apart = _place([], results, alignment, sizes)
     limit = _MOST_GROWTH * max(live_bytes(steps, results, apart)[0])
     kept = regions
@@ -164,7 +164,7 @@ def assign_buffers(
         time = next(i for i, total in enumerate(totals) if total > limit)
         before = kept
         for fused in kept:
-            if fused not in assignment.regions or (places and places.demands(fused, PART)):
+            if fused not in assignment.regions or (places and places.wants(fused, PART)):
                 continue
             first, last = lives.get(assignment.origin(fused.outputs[0]).whole, (time + 1, time))
             if first <= time <= last:

@@ -9,10 +9,12 @@ from xdsl.dialects.builtin import StringAttr
 
 from ....decisions import Choices, Site, SiteKind
 from ....dialects import nn
+from ....messages.explanations import Reason
 from ...locations import node_name
 from ..structure import structure_digest
 
 PART, KERNEL = "part", "kernel"
+_WORDS = (StringAttr(PART), StringAttr(KERNEL))
 
 
 @dataclass(frozen=True)
@@ -29,17 +31,25 @@ class PlaceChoices:
             choices, {each: choices.next_site(SiteKind.PLACE, _digest(each)) for each in possible}
         )
 
-    def demands(self, fused: nn.FusedOp, word: str) -> bool:
-        """Return whether the module demands `PART` or `KERNEL` for a region."""
+    def wants(self, fused: nn.FusedOp, word: str) -> bool:
+        """Return whether `PART` or `KERNEL` is demanded or recorded for a region."""
         site = self.sites.get(fused)
-        return site is not None and self.choices.demanded(site) == StringAttr(word)
+        return site is not None and self.choices.preferred(site, _WORDS) == StringAttr(word)
 
     def note(self, parts: Container[nn.FusedOp]) -> None:
         """Note which regions became parts. Raise CloptError if that is not as demanded."""
         for fused, site in self.sites.items():
-            word, nodes = PART if fused in parts else KERNEL, node_name(fused)
-            if self.choices.decide(site, word, (PART, KERNEL), nodes) != word:
+            word, nodes = StringAttr(PART if fused in parts else KERNEL), node_name(fused)
+            demanded = self.choices.demanded(site)
+            if demanded not in (None, *_WORDS):
+                raise self.choices.refused(site, nodes, f"it is {PART} or {KERNEL}")
+            if demanded not in (None, word):
                 raise self.choices.refused(site, nodes, "with the other demands, it has no place")
+            self.choices.note(site, word, nodes, _reason, possible=_WORDS)
+
+
+def _reason() -> Reason:
+    return Reason(times={PART: None, KERNEL: None})
 
 
 def _digest(fused: nn.FusedOp) -> str:

@@ -7,7 +7,10 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from clopt.dialects import tir
+from clopt.tuning.instrument import InstrumentDevice
 from clopt.tuning.trial import Fault, Result, Task, Trial
+
+DEVICE = InstrumentDevice("Fake (tests)", "1.0")
 
 Times = Callable[[tir.Plan], "float | Fault"]
 
@@ -27,8 +30,8 @@ class FakeMachines:
         future: Future[Result] = Future()
         future.set_result(
             Result(
-                "Fake (tests)",
-                "1.0",
+                DEVICE.name,
+                DEVICE.driver,
                 0.1,
                 None if is_fault else found,
                 None if is_fault else 0.01,

@@ -37,11 +37,11 @@ def record(
     return Record(**(known | fields))
 
 
-def of_layouts(
-    site: str, layouts: str, microseconds: float | None = None, /, **fields: Any
+def of_layout(
+    site: str, layout: str, microseconds: float | None = None, /, **fields: Any
 ) -> Record:
-    """A record of layouts; without a time one of a crash."""
-    return record(layouts, microseconds, **({"kind": "layouts", "site": site} | fields))
+    """A record of a layout; without a time one of a crash."""
+    return record(layout, microseconds, **({"kind": "layout", "site": site} | fields))
 
 
 def of_form(site: str, form: str, microseconds: float | None = None, /, **fields: Any) -> Record:
@@ -50,7 +50,7 @@ def of_form(site: str, form: str, microseconds: float | None = None, /, **fields
 
 
 def of_fusion(pair: str, fusion: str, microseconds: float, /, **fields: Any) -> Record:
-    """A record of a pair of kernels in its network."""
+    """A record of a network with a pair of kernels joined or apart."""
     return record(fusion, microseconds, **({"kind": "fusion", "site": pair} | fields))
 
 
