@@ -40,6 +40,8 @@ the kernel itself."""
 Kind: TypeAlias = Literal[
     "form",
     "layout",
+    "offload",
+    "group",
     "fusion",
     "attention",
     "border",

@@ -5,8 +5,8 @@ from __future__ import annotations
 import shlex
 import socket
 import subprocess
-from collections.abc import Sequence
-from contextlib import suppress
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager, suppress
 from math import prod
 from threading import Timer
 from typing import IO, cast
@@ -22,7 +22,7 @@ from ..tensor_info import TensorInfo
 from .instrument import InstrumentDevice
 from .measure import MeasuringInstrument
 from .programs import TrialProgram
-from .timing import Array, BuiltProgram
+from .timing import Array, BuiltNetwork, BuiltProgram
 from .trial import Fault, Result, Task, Trial
 from .turns import Turns
 from .worker_main import failed
@@ -84,13 +84,29 @@ class Board(MeasuringInstrument):
         return failed(trial, device, 0.0, Fault.CRASHED, _LOST)
 
     def built(self, program: TrialProgram, task: Task) -> BuiltProgram:
-        model = compile_module(program.module, task.target, weights=program.context.weights)
+        return self.load(
+            compile_module(program.module, task.target, weights=program.context.weights)
+        )
+
+    def load(self, model: CompiledModel) -> BuiltProgram:
+        """Load a program, which replaces the one before."""
         runner = self._connected()
         runner.load(program_content(model.module, model.source, model.weights))
         return _BuiltThere(model, runner)
 
     def resource(self, task: Task) -> str:
         return self.address
+
+    def network(self, model: CompiledModel) -> BuiltNetwork:
+        """Return a network on the board, which is loaded again for each use.
+
+        Using it raises CloptError if the connection to the runner is lost.
+        """
+        return _NetworkThere(self, model)
+
+    def close(self) -> None:
+        """End the connection, which lets other processes use the board."""
+        self._disconnect()
 
     def _connected(self) -> _Runner:
         if self._runner is None:
@@ -227,6 +243,31 @@ class _BuiltThere:
     def _write(self, inputs: Sequence[Array]) -> None:
         for i, array in enumerate(inputs):
             self._runner.write(i, np.ascontiguousarray(array).tobytes())
+
+
+class _NetworkThere:
+    """A network on a board."""
+
+    def __init__(self, board: Board, model: CompiledModel) -> None:
+        self._board, self._model = board, model
+        self.resource = board.address
+        self.inputs = model.inputs
+
+    def run(self, inputs: Sequence[Array]) -> list[Array]:
+        with _told_if_lost():
+            return self._board.load(self._model).run(inputs)
+
+    def nanoseconds(self, inputs: Sequence[Array], runs: int) -> list[list[int]]:
+        with _told_if_lost():
+            return self._board.load(self._model).nanoseconds(inputs, runs)
+
+
+@contextmanager
+def _told_if_lost() -> Generator[None]:
+    try:
+        yield
+    except (OSError, EOFError) as error:
+        raise CloptError(_LOST) from error
 
 
 def _words(command: str) -> list[str]:

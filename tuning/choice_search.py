@@ -15,16 +15,16 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
 import numpy as np
-from xdsl.ir import Attribute
 
 from ..compiled_model import CompiledModel
 from ..decisions import Site
 from ..decisions.choices import choices_of, site_of
 from ..dialects import cl
 from ..errors import CloptError
-from .confirm import Runs, kernels_of, sample_inputs, take_turns
+from .confirm import Build, Runs, kernels_of, sample_inputs, take_turns
 from .deadline import NEVER, Deadline
 from .journal import DatabaseJournal
+from .measure import BuiltHere
 from .networks import TunedModel
 from .proposals import Estimates, Move, Proposal, Shares, moves_in, proposals_of
 
@@ -58,13 +58,14 @@ class ChoiceSearch:
     model: TunedModel
     journal: DatabaseJournal
     deadline: Deadline = NEVER
+    build: Build = BuiltHere
     most: int | None = None
     """Maximum proposals to try."""
     told: Callable[[int], None] = lambda tried: None
     """Called after each proposal, with their number so far."""
     tried: int = 0
     _demands: dict[Site, Move] = field(default_factory=dict[Site, Move])
-    _seen: set[tuple[Site, Attribute]] = field(default_factory=set[tuple[Site, Attribute]])
+    _seen: set[Move] = field(default_factory=set[Move])
     _queue: list[Proposal] = field(default_factory=list[Proposal])
     _estimates: Estimates = field(default_factory=Estimates)
     _estimated_best: float | None = None
@@ -79,13 +80,13 @@ class ChoiceSearch:
             self._target = cl.target_of(first.module)
             if not any(self._is_new(move) for move in moves_in(first.module)):
                 return None
-            self._expected = first.run(sample_inputs(first))
-            (alone,) = take_turns([first], self.deadline, lambda runs: True)
+            self._expected = self.build(first).run(sample_inputs(first))
+            (alone,) = self._take_turns([first], lambda runs: True)
             self._take(first, alone)
             self._search()
             before = after = alone.whole.median
             if self._best is not first:
-                runs = take_turns([first, self._best], self.deadline)
+                runs = self._take_turns([first, self._best])
                 before = runs[0].whole.median
                 after = self._settle(*runs) * before
             return ChoiceOutcome(before, after, list(self._demands.values()), self.tried)
@@ -138,7 +139,7 @@ class ChoiceSearch:
             self._note_fault(moves, error)
             self._queue += proposal.halves()
             return
-        best, runs = take_turns([self._best, other], self.deadline, _is_certain)
+        best, runs = self._take_turns([self._best, other], _is_certain)
         ratio = runs.relative_to(best)
         is_faster = ratio.most < 1
         if is_faster or len(moves) == 1:
@@ -153,7 +154,7 @@ class ChoiceSearch:
 
     def _keep(self, move: Move) -> None:
         """Demand the choice of a move from now on, unless it takes an earlier move back."""
-        self._seen.add((move.site, move.old))
+        self._seen.add(move.back)
         earlier = self._demands.pop(move.site, move)
         if earlier.old != move.new:
             self._demands[move.site] = replace(move, old=earlier.old)
@@ -166,14 +167,13 @@ class ChoiceSearch:
         """Go on from a network, and queue its moves that were not queued before."""
         self._best, self._shares = model, Shares(model.module, runs)
         self._estimated_best = None
+        self._queue = [replace(proposal, ratio=None) for proposal in self._queue]
         moves = [move for move in moves_in(model.module) if self._is_new(move)]
-        self._seen |= {(move.site, move.new) for move in moves}
+        self._seen |= {*moves}
         self._queue += proposals_of(moves, self._shares)
 
     def _is_new(self, move: Move) -> bool:
-        return (move.site, move.new) not in self._seen and not self.journal.knows(
-            move, self._target
-        )
+        return move not in self._seen and not self.journal.knows(move, self._target)
 
     def _settle(self, first: Runs, last: Runs) -> float:
         """Return the ratio of the last network's time to the first one's.
@@ -186,6 +186,13 @@ class ChoiceSearch:
             self.journal.note_moves(moves, first.whole, ratio, self._target)
             self._demands.clear()
         return ratio.median
+
+    def _take_turns(
+        self,
+        models: Iterable[CompiledModel],
+        is_certain: Callable[[Sequence[Runs]], bool] = lambda runs: False,
+    ) -> list[Runs]:
+        return take_turns(models, self.deadline, is_certain, self.build)
 
     def _demanded(self, moves: Iterable[Move]) -> list[cl.ChoiceAttr]:
         """Return the choices that were kept, with those of more moves."""
@@ -201,12 +208,13 @@ class ChoiceSearch:
 
     def _check(self, model: CompiledModel) -> None:
         """Raise CloptError if the results of a network differ from those of the first one."""
-        for found, expected in zip(model.run(sample_inputs(model)), self._expected, strict=True):
-            with np.errstate(invalid="ignore"):
-                apart = np.abs(found.astype(np.float64) - expected.astype(np.float64))
-            most = np.abs(expected[np.isfinite(expected)]).max(initial=0)
-            if (apart > _APART * most).any():
-                raise CloptError(f"its results differ by up to {np.nanmax(apart):.3g}.")
+        results = self.build(model).run(sample_inputs(model))
+        for found, expected in zip(results, self._expected, strict=True):
+            most = float(np.abs(expected[np.isfinite(expected)]).max(initial=0))
+            if not np.allclose(found, expected, rtol=0, atol=_APART * most, equal_nan=True):
+                raise CloptError(
+                    f"its results are further than {_APART:.0%} from those of other choices."
+                )
 
 
 def _is_certain(runs: Sequence[Runs]) -> bool:

@@ -6,17 +6,23 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
-from typing import Any
+from typing import TypeAlias
 
 import numpy as np
 
+from ..backends.programs import program_of
 from ..compiled_model import CompiledModel
 from ..dialects import cl, tir
 from .deadline import NEVER, Deadline
+from .measure import BuiltHere
 from .session import Outcome
 from .times import Times
+from .timing import Array, BuiltNetwork
 from .trial import Result
-from .turns import CPU, Turns
+from .turns import Turns
+
+Build: TypeAlias = Callable[[CompiledModel], BuiltNetwork]
+"""Puts a network on its device."""
 
 _ROUNDS = 9
 """Turns of each program."""
@@ -42,13 +48,14 @@ def confirm(
     default: CompiledModel,
     tuned: CompiledModel,
     deadline: Deadline = NEVER,
+    build: Build = BuiltHere,
 ) -> Confirmation:
     """Alternate between two programs of one network, and compare their kernels.
 
     `default` has clopt's own plans, `tuned` the plans of the outcomes. Kernels that share a launch
     have no times of their own, and keep their plans.
     """
-    before, after = take_turns([default, tuned], deadline)
+    before, after = take_turns([default, tuned], deadline, build=build)
     least = _ratio(before.whole, after.whole)
     if after.whole.least <= before.whole.most:
         least = 0.0  # within the noise, each plan is judged alone
@@ -71,12 +78,14 @@ def take_turns(
     models: Iterable[CompiledModel],
     deadline: Deadline = NEVER,
     is_certain: Callable[[Sequence[Runs]], bool] = lambda runs: False,
+    build: Build = BuiltHere,
 ) -> list[Runs]:
     """Alternate between programs of one network, in fewer rounds if these suffice or time is up.
 
-    As in trials, no other tuner of the user uses the device meanwhile.
+    `build` puts them on their device, by default one of this machine. As in trials, no other tuner
+    of the user uses the device meanwhile.
     """
-    found = list(map(Runs, models))
+    found = [Runs(model, build(model)) for model in models]
     with closing(Turns()) as turns:
         for number in range(_ROUNDS):
             if number >= _LEAST_ROUNDS and (deadline.is_over or is_certain(found)):
@@ -90,8 +99,8 @@ def take_turns(
 class Runs:
     """The turns of one program."""
 
-    def __init__(self, model: CompiledModel) -> None:
-        self._model = model
+    def __init__(self, model: CompiledModel, network: BuiltNetwork) -> None:
+        self._network = network
         self._inputs = sample_inputs(model)
         self._names = kernels_of(model)
         self._kernels: defaultdict[str, list[float]] = defaultdict(list)
@@ -100,15 +109,14 @@ class Runs:
     @property
     def resource(self) -> str:
         """The resource that it needs exclusively: see `Turns.alone`."""
-        is_cpu = cl.target_of(self._model.module).device.device_type == "cpu"
-        return CPU if is_cpu else self._model.device_name
+        return self._network.resource
 
     def take(self) -> None:
         """Run one turn of inferences."""
-        for run in self._model.executable.profile(self._inputs, _RUNS):
+        for run in self._network.nanoseconds(self._inputs, _RUNS):
             times: defaultdict[str, float] = defaultdict(float)
-            for name, command in zip(self._names, run, strict=True):
-                times[name] += command.nanoseconds / 1e3
+            for name, nanoseconds in zip(self._names, run, strict=True):
+                times[name] += nanoseconds / 1e3
             self._wholes.append(sum(times.values()))
             for name, value in times.items():
                 self._kernels[name].append(value)
@@ -135,19 +143,19 @@ def kernels_of(model: CompiledModel) -> list[str]:
     """Return, for each command, the kernel whose plan it runs."""
     funcs = {op.sym_name.data: op for op in model.module.ops if isinstance(op, tir.FuncOp)}
     names: list[str] = []
-    for command in cl.enqueued(model.executable.program):
+    for command in cl.enqueued(program_of(model.module)):
         name = command.kernel_name if isinstance(command, cl.EnqueueKernelOp) else ""
         func = funcs.get(name)
         names.append(name if func is None or func.part_of is None else func.part_of.data)
     return names
 
 
-def sample_inputs(model: CompiledModel) -> dict[str, Any]:
+def sample_inputs(model: CompiledModel) -> list[Array]:
     """Return noise for each input of floats, and zeros for the others."""
     rng = np.random.default_rng(0)
-    return {
-        port.name: rng.standard_normal(port.shape).astype(port.dtype)
+    return [
+        rng.standard_normal(port.shape).astype(port.dtype)
         if port.dtype.kind == "f"
         else np.zeros(port.shape, port.dtype)
         for port in model.inputs
-    }
+    ]

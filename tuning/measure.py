@@ -16,7 +16,7 @@ from xdsl.utils.exceptions import VerifyException
 from ..api import compile as compile_module
 from ..backends.pyopencl_runtime import find_device
 from ..compiled_model import CompiledModel
-from ..dialects import tir
+from ..dialects import cl, tir
 from ..errors import CloptError
 from ..options import Place
 from ..tensor_info import TensorInfo
@@ -202,7 +202,7 @@ class OpenCLInstrument(MeasuringInstrument):
     def built(self, program: TrialProgram, task: Task) -> BuiltProgram:
         if self._place is None:
             self._place = Place(self.words).chosen()
-        return _BuiltHere(
+        return BuiltHere(
             compile_module(
                 program.module,
                 task.target,
@@ -217,10 +217,15 @@ class OpenCLInstrument(MeasuringInstrument):
 
 
 @dataclass(frozen=True)
-class _BuiltHere:
-    """A program on a device of this machine."""
+class BuiltHere:
+    """A program or a network on a device of this machine."""
 
     model: CompiledModel
+
+    @property
+    def resource(self) -> str:
+        is_cpu = cl.target_of(self.model.module).device.device_type == "cpu"
+        return CPU if is_cpu else self.model.device_name
 
     @property
     def inputs(self) -> Sequence[TensorInfo]:

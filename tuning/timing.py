@@ -43,6 +43,15 @@ class BuiltProgram(Protocol):
         ...
 
 
+class BuiltNetwork(BuiltProgram, Protocol):
+    """A whole network on a device."""
+
+    @property
+    def resource(self) -> str:
+        """The resource that it needs exclusively while timed: see `Turns.alone`."""
+        ...
+
+
 @dataclass(frozen=True)
 class TimedLaunch:
     """A kernel with a plan, ready to launch."""

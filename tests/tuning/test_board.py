@@ -10,7 +10,7 @@ import socket
 import subprocess
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import replace
 from pathlib import Path
 from threading import Thread
@@ -36,7 +36,10 @@ from clopt.tools.tune import machines as machines_here
 from clopt.tools.tune.__main__ import main
 from clopt.tuning import board as board_file
 from clopt.tuning.board import Board
+from clopt.tuning.choice_search import ChoiceSearch
+from clopt.tuning.journal import DatabaseJournal
 from clopt.tuning.measure import OpenCLInstrument
+from clopt.tuning.networks import TunedModel
 from clopt.tuning.programs import Programs
 from clopt.tuning.trial import Fault, Result, Trial
 from clopt.tuning.turns import Turns
@@ -48,6 +51,7 @@ from support.onnx.models import model
 from support.tuning.networks import default_trial, residual_tasks
 
 POCL = "Portable Computing Language"
+CONV = Path(__file__).parents[2] / "docs" / "conv.onnx"
 
 
 @pytest.fixture(scope="module")
@@ -271,6 +275,25 @@ def test_a_search_on_a_board(
     assert {(each.device, each.driver, each.fault) for each in records} == {
         (device.name, device.driver, "")
     }
+
+
+def test_networks_take_turns_on_a_board(runner: Path, tmp_path: Path):
+    """A board holds one program, so that each turn loads its network again."""
+    network = TunedModel(CONV, None, "pocl", {"batch": 1})
+    with closing(Board(piped(runner))) as board:
+        journal = DatabaseJournal(tmp_path / "db", board.device())
+        found = ChoiceSearch(network, journal, build=board.network, most=1).run()
+        assert found is not None
+        assert found.tried == 1
+        assert found.before > 0
+        tried = TuningDatabase.read(journal.path).records
+        assert tried
+        assert all(journal.place.measured(each) and not each.fault for each in tried)
+        compiled = network.compiled("off")
+        x = np.random.default_rng(0).random((1, 3, 16, 16), np.float32)
+        there = board.network(compiled).run([x])
+    here = clopt.compile(CONV, "pocl", dims={"batch": 1}, device=POCL, tuning="off").run([x])
+    np.testing.assert_array_equal(there, here)
 
 
 def test_a_device_that_the_board_lacks_is_told(runner: Path):

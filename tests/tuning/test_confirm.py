@@ -74,7 +74,7 @@ def test_a_slower_network_refutes_all_plans(
         PlantedRuns(times(network), {slow.name: times(first), fast.name: times(second)})
         for network, first, second in ((1.0, 1.0, 1.0), (whole, 3.0, 0.5))
     )
-    monkeypatch.setattr(confirm_file, "take_turns", lambda models, deadline: [before, after])
+    monkeypatch.setattr(confirm_file, "take_turns", lambda models, deadline, build: [before, after])
     models = cast("tuple[CompiledModel, CompiledModel]", (None, None))
     found = confirm([outcome(task, "fallback", 50.0) for task in tasks], *models)
     given = {each.kernel: each.microseconds for each in found.refuted}
@@ -87,7 +87,7 @@ def test_a_comparison_leaves_no_files_open(monkeypatch: pytest.MonkeyPatch):
     class Runs:
         resource = "no device"
 
-        def __init__(self, model: object) -> None:
+        def __init__(self, model: object, network: object) -> None:
             self.taken = 0
 
         def take(self) -> None:

@@ -68,7 +68,7 @@ def taken(monkeypatch: pytest.MonkeyPatch) -> list[object]:
     class Turn:
         resource = CPU
 
-        def __init__(self, model: object) -> None:
+        def __init__(self, model: object, network: object) -> None:
             self._model = model
 
         def take(self) -> None:

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from argparse import Namespace
+from collections.abc import Generator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from ...errors import CloptError
 from ...tuning.board import Board
-from ...tuning.measure import OpenCLInstrument
+from ...tuning.confirm import Build
+from ...tuning.measure import BuiltHere, OpenCLInstrument
 from ...tuning.workers import LocalMachines
 from ..console import Options
 
@@ -100,6 +103,18 @@ def check(options: Namespace) -> None:
 def is_here(options: Namespace) -> bool:
     """Return whether trials run on a device of this machine."""
     return options.board is None and options.scheduler is None
+
+
+@contextmanager
+def networks_of(
+    options: Namespace,
+) -> Generator[Build | None]:
+    """Give what puts a whole network on the device or the board; None for a fleet."""
+    if options.board is not None:
+        with closing(Board(options.board)) as board:
+            yield board.network
+    else:
+        yield BuiltHere if options.scheduler is None else None
 
 
 def machines_of(options: Namespace) -> LocalMachines | Fleet:

@@ -23,7 +23,7 @@ from ...errors import CloptError
 from ...messages.printable import printable
 from ...tuning import session
 from ...tuning.choice_search import ChoiceOutcome, ChoiceSearch
-from ...tuning.confirm import Confirmation, confirm
+from ...tuning.confirm import Build, Confirmation, confirm
 from ...tuning.deadline import Deadline, TimeIsUpError
 from ...tuning.journal import DatabaseJournal
 from ...tuning.networks import TunedModel
@@ -35,7 +35,7 @@ from ..json_output import VERSION, json_option, print_json
 from ..logs import is_quiet, progress
 from ..option_values import parse_dims, parse_seconds
 from ..tables import cut_text, table, terminal
-from .machines import MACHINES, check, is_here, machines_of
+from .machines import MACHINES, check, machines_of, networks_of
 
 EXAMPLES = """\
 clopt-tune model.onnx --device pocl --time 10m
@@ -178,16 +178,16 @@ def _search(
     path: Path,
     facts: dict[str, Any],
 ) -> None:
-    """Search, compare the network with its default plans if it runs here, and print the results.
+    """Search, compare the network with its default plans unless on a fleet, and print the results.
 
     `facts` receives the result for `--json`.
     """
     display = _Display(budget)
     with closing(machines_of(options)) as machines:
         journal = DatabaseJournal(path, machines.device)
-        if is_here(options) and not options.plans_only:
-            with display:
-                budget = _search_choices(model, journal, budget, display)
+        with networks_of(options) as build, display:
+            if build is not None and not options.plans_only:
+                budget = _search_choices(model, journal, budget, build, display)
         start = time.monotonic()
         with progress("lowering the network"):
             tasks = model.tasks(journal.tuning)
@@ -196,32 +196,28 @@ def _search(
         with _printed_when_interrupted(search), display:
             outcomes = search.run()
     facts["kernels"] = [_facts(each) for each in outcomes if each.task.launches]
-    if not is_here(options):
-        _print(outcomes, None)
-        _tell_rest(search)
-        return
     confirmation = None
-    with _printed_when_interrupted(search):
-        if any(each.gains for each in outcomes) and not deadline.is_over:
+    with networks_of(options) as build, _printed_when_interrupted(search):
+        if build and any(each.gains for each in outcomes) and not deadline.is_over:
             with progress("measuring the network", animated=False):
-                confirmation = _confirmed(model, outcomes, journal, deadline)
+                confirmation = _confirmed(model, outcomes, journal, deadline, build)
     if confirmation is not None:
         before, after = confirmation.before.median, confirmation.after.median
         facts["network"] = {"default_microseconds": before, "best_microseconds": after}
         facts["refuted"] = [each.kernel for each in confirmation.refuted]
     _print(outcomes, confirmation)
     _tell_rest(search)
-    if deadline.is_over:
+    if build is not None and deadline.is_over:
         raise TimeIsUpError
 
 
 def _search_choices(
-    model: TunedModel, journal: DatabaseJournal, budget: Budget, display: _Display
+    model: TunedModel, journal: DatabaseJournal, budget: Budget, build: Build, display: _Display
 ) -> Budget:
     """Spend a share of a budget on other choices; return the rest."""
     start, share = time.monotonic(), budget.share(_CHOICES)
     deadline, told = Deadline.after(share.seconds), display.tell_choices
-    search = ChoiceSearch(model, journal, deadline, share.trials, told)
+    search = ChoiceSearch(model, journal, deadline, build, share.trials, told)
     _tell_choices(search.run())
     return budget.less(time.monotonic() - start, search.tried)
 
@@ -249,12 +245,16 @@ def _printed_when_interrupted(search: Session) -> Generator[None]:
 
 
 def _confirmed(
-    model: TunedModel, outcomes: Sequence[Outcome], journal: DatabaseJournal, deadline: Deadline
+    model: TunedModel,
+    outcomes: Sequence[Outcome],
+    journal: DatabaseJournal,
+    deadline: Deadline,
+    build: Build,
 ) -> Confirmation:
     """Compare the network with its default plans, and record the corrected times of plans."""
     with journal.without_plans() as database:
         default = model.compiled(database)
-    confirmation = confirm(outcomes, default, model.compiled(journal.path), deadline)
+    confirmation = confirm(outcomes, default, model.compiled(journal.path), deadline, build)
     for result in confirmation.refuted:
         task = next(each.task for each in outcomes if each.task.kernel == result.kernel)
         journal.note(task, result, is_default=False)
