@@ -6,11 +6,11 @@ from pathlib import Path
 
 import onnx
 import pytest
-from xdsl.dialects.builtin import ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
 
 from clopt.context import CloptContext
 from clopt.decisions import Choices, Site, SiteKind, deciding, demand
-from clopt.decisions.choices import choice_of, choices_of
+from clopt.decisions.choices import RECORDED_NAME, choice_of, choices_of
 from clopt.messages.explanations import Explanation, Reason, Why, tables
 from clopt.tools import opt
 from support.tuning.networks import separable_network
@@ -56,6 +56,20 @@ def test_a_demand_comes_before_the_reason_of_a_pass() -> None:
     assert (demanded.reason.why, demanded.choice) == (Why.DEMANDED, "winograd 2")
     assert demanded.microseconds is None
     assert demanded.alternatives == [("winograd 4", 5.0), ("direct", 9.0)]
+
+
+def test_a_recorded_choice_is_measured_and_a_demand_comes_before_it() -> None:
+    module = ModuleOp([])
+    of_all = Site(SiteKind.FORM, "a")
+    recorded = choice_of(of_all, StringAttr("winograd 2"))
+    module.attributes[RECORDED_NAME] = ArrayAttr([recorded])
+    (each,) = explained(module, "a")
+    assert (each.reason.why, each.choice) == (Why.MEASURED, "winograd 2")
+    # The model's times are of other choices, and say nothing about what was measured.
+    assert each.alternatives == [("direct", None), ("winograd 4", None)]
+    demand(module, [choice_of(of_all, StringAttr("direct"))])
+    (each,) = explained(module, "a")
+    assert (each.reason.why, each.choice, each.microseconds) == (Why.DEMANDED, "direct", 9.0)
 
 
 def test_who_wants_no_explanation_pays_for_none() -> None:
