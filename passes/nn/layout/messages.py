@@ -17,7 +17,7 @@ import numpy as np
 if TYPE_CHECKING:
     from .solver import Problem, Table
 
-# The second sweep found the optimum of DenseNet-121 with CLML. A sweep takes 15 ms there (Zen 5).
+# The second sweep found the optimum of DenseNet-121 with CLML. A sweep takes 10 ms there (Zen 5).
 _SWEEPS = 4
 """Sweeps over the variables, backward and forward."""
 
