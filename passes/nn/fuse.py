@@ -33,6 +33,9 @@ _MOST_GUARDED_READS = 9
 With more overlap, a border in memory is faster (5x5 with stride 1: twice as fast).
 """
 
+_COPIED = "most of the result would be copied"
+_REPEATED = "costly functions for every read"
+
 
 def is_literal(value: SSAValue) -> bool:
     """Return whether the value is a constant of one element, which kernels inline as a number."""
@@ -117,10 +120,10 @@ def form_groups(
                 continue
             if not _may_merge(policy, op, role, group, producer, views):
                 continue
-            merged = not is_copy and _pays(op, role, group, producer, views)
-            if choices is not None:
-                merged = choices.is_merged(op, producer.ops[-1], views, merged)
-            if not merged:
+            why = _COPIED if is_copy else _why_apart(op, role, group, producer, views)
+            if choices is not None and not choices.is_merged(op, producer.ops[-1], views, why):
+                continue
+            if choices is None and why:
                 continue
             group.inputs = inputs
             group.ops += [*producer.ops, *views]
@@ -205,29 +208,33 @@ def _may_merge(
     return role is not Role.WINDOW or policy.may_inline(producer)
 
 
-def _pays(
+def _why_apart(
     op: nn.NNOp, role: Role, group: Group, producer: Group, views: Sequence[nn.ReshapeOp]
-) -> bool:
-    """Return whether merging `producer` is usually faster than storing its result for `op`."""
+) -> str:
+    """Return why storing the result of `producer` for `op` is usually faster, or ""."""
     if len(group.ops) + len(producer.ops) + len(views) >= _MOST_OPS:
-        return False
+        return f"more than {_MOST_OPS} operations"
     if producer.anchor is not None:
-        return True
+        return ""
     (value,) = producer.results
     read, written = (nn.count(nn.shape_of(v)) for v in (value, op.results[0]))
-    match role:
-        case Role.ELEMENTWISE:
-            return read == written or not producer.costly
-        case Role.INDEX:
-            return written <= read or not producer.costly
-        case Role.WINDOW:
-            last = producer.ops[-1]
-            has_border = isinstance(last, nn.NNOp) and last.has_border()
-            if has_border and op.overlap() > _MOST_GUARDED_READS:
-                return False
-            return not producer.costly and _is_plain(producer)
-        case _:
-            return True
+    if role is Role.WINDOW:
+        return _why_not_inlined(op, producer)
+    is_repeated = read != written if role is Role.ELEMENTWISE else read < written
+    if producer.costly and is_repeated and role is not Role.PIECES:
+        return _REPEATED
+    return ""
+
+
+def _why_not_inlined(op: nn.NNOp, producer: Group) -> str:
+    """Return why a window usually reads the stored result of `producer`, or ""."""
+    last = producer.ops[-1]
+    has_border = isinstance(last, nn.NNOp) and last.has_border()
+    if has_border and op.overlap() > _MOST_GUARDED_READS:
+        return f"{op.overlap():.3g} windows test the border of an element"
+    if producer.costly:
+        return _REPEATED
+    return "" if _is_plain(producer) else "a long chain for every read"
 
 
 def _places_rows(group: Group, op: nn.NNOp, views: Sequence[nn.ReshapeOp]) -> bool:

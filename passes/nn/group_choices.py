@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from typing import cast
 
 from xdsl.dialects.builtin import ArrayAttr, StringAttr
@@ -40,6 +41,8 @@ class _Decision:
     word: str
     is_usual: bool
     nodes: str
+    remark: str
+    """Why the groups are usually apart, or ""."""
 
 
 @dataclass(frozen=True)
@@ -58,11 +61,11 @@ class GroupChoices:
     )
 
     def is_merged(
-        self, op: Operation, producer: Operation, views: Sequence[Operation], usual: bool
+        self, op: Operation, producer: Operation, views: Sequence[Operation], why: str
     ) -> bool:
         """Return whether the group of `producer` joins that of `op`, which reads it by `views`.
 
-        An earlier pass or the module decides, otherwise it is as `usual`.
+        An earlier pass or the module decides. Otherwise they are apart if there is a reason `why`.
         """
         read = (views[-1] if views else producer).results[0]
         operand = list(op.operands).index(read)
@@ -73,24 +76,25 @@ class GroupChoices:
         site = self.choices.next_site(SiteKind.GROUP, key)
         nodes = f"{node_name(producer)}, {node_name(op)}"
         preferred = self.choices.preferred(site, _WORDS)
-        default = MERGED if usual else APART
+        default = APART if why else MERGED
         word = default if preferred is None else text(preferred)
         if word not in (MERGED, APART):
             raise self.choices.refused(site, nodes, f"it is {MERGED} or {APART}")
-        made = _Decision(site, operand, word, word == default, nodes)
+        made = _Decision(site, operand, word, word == default, nodes, why)
         self._made.setdefault(op, []).append(made)
         return word == MERGED
 
     def note(self, formed: Container[Operation]) -> None:
-        """Note the choices for consumers that become part of a region now, and demanded ones.
+        """Note the choices for consumers that become part of a region now, and unusual ones.
 
         The other consumers carry choices that are not the usual ones to the next pass.
         """
         for op, decisions in self._made.items():
             for each in decisions:
-                if op in formed or self.choices.demands_any(each.site):
-                    word = StringAttr(each.word)
-                    self.choices.note(each.site, word, each.nodes, _reason, possible=_WORDS)
+                is_noted = op in formed or not each.is_usual
+                if is_noted or self.choices.demands_any(each.site):
+                    word, reason = StringAttr(each.word), partial(_reason, each.remark)
+                    self.choices.note(each.site, word, each.nodes, reason, possible=_WORDS)
             if op not in formed and not all(each.is_usual for each in decisions):
                 words = {each.operand: each.word for each in decisions if not each.is_usual}
                 carried = [StringAttr(words.get(i, "")) for i in range(len(op.operands))]
@@ -102,8 +106,8 @@ def drop_carried(op: Operation) -> None:
     op.attributes.pop(_CARRIED, None)
 
 
-def _reason() -> Reason:
-    return Reason(Why.RULE, {MERGED: None, APART: None})
+def _reason(remark: str) -> Reason:
+    return Reason(Why.RULE, {MERGED: None, APART: None}, remark)
 
 
 def _carried(op: Operation, operand: int) -> str | None:

@@ -17,6 +17,7 @@ from clopt.decisions.choices import choice_of, choices_of, demand
 from clopt.dialects import nn
 from clopt.dialects.nn.evaluation import interpret
 from clopt.dialects.properties import text
+from clopt.messages.explanations import Explanation
 from clopt.passes.nn.choose import NNChoosePass
 from clopt.passes.nn.fuse import MOST_INPUTS, NNFusePass, form_groups
 from clopt.passes.nn.group_choices import GroupChoices
@@ -122,6 +123,25 @@ def test_without_demands_the_kernels_are_as_usual(case: str) -> None:
     for module in (noting, again):
         del module.attributes["cl.choices"]
         assert str(module) == str(plain)
+
+
+@pytest.mark.parametrize(
+    ("case", "remark"),
+    [
+        ("costly_copies", "costly functions for every read"),
+        ("chain_of_60", "more than 48 operations"),
+        ("border_of_5x5", "25 windows test the border of an element"),
+        ("costly_window", "costly functions for every read"),
+        ("epilogue", ""),
+        ("pieces", "most of the result would be copied"),
+    ],
+)
+def test_the_explanation_says_why_groups_are_apart(case: str, remark: str) -> None:
+    ctx = CloptContext(explanations=[])
+    NNFusePass().apply(ctx, network(case))
+    found = [each for each in ctx.explanations or () if isinstance(each, Explanation)]
+    remarks = {each.reason.remark for each in found if each.choice == "apart"}
+    assert remarks == ({remark} if remark else set())
 
 
 def test_what_cannot_be_merged_is_no_site() -> None:
