@@ -12,6 +12,6 @@ PAGE = Path(__file__).parents[2] / "docs" / "tuning.md"
 
 def test_the_records_of_the_page():
     lines = re.findall(r"```json\n(.*)\n```", PAGE.read_text(encoding="utf-8"))
-    assert len(lines) == 3
+    assert len(lines) == 2
     for line in lines:
         assert read_record(line, "tuning.md").line == line
