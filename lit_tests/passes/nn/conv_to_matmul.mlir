@@ -48,9 +48,9 @@ func.func @not_pointwise(%x: tensor<1x4x6xf32>, %w: tensor<4x4x1xf32>, %g: tenso
 
 // -----
 
-// CHECK: cl.choices = [#cl.choice<"form", "c66f794e8c1dea46", "direct", "nn.conv">]
+// CHECK: cl.choices = [#cl.choice<"form", "c66f794e8c1dea46", "direct", "nn.conv", ["matmul"]>]
 // CHECK: nn.conv
-module attributes {cl.choices = [#cl.choice<"form", "c66f794e8c1dea46", "direct", "">]} {
+module attributes {cl.choices = [#cl.choice<"form", "c66f794e8c1dea46", "direct", "", []>]} {
   func.func @demanded(%x: tensor<2x3x4x5xf32>) -> tensor<2x7x4x5xf32> {
     %w = nn.constant dense<1.0> : tensor<7x3x1x1xf32>
     %y = nn.conv %x, %w {strides = array<i64: 1, 1>, dilations = array<i64: 1, 1>, pads = array<i64: 0, 0, 0, 0>} : (tensor<2x3x4x5xf32>, tensor<7x3x1x1xf32>) -> tensor<2x7x4x5xf32>

@@ -1,7 +1,7 @@
 // RUN: clopt %s -p nn-fuse --split-input-file | filecheck %s
 
 // Of two equal pairs the second stays apart.
-// CHECK:      cl.choices = [#cl.choice<"group", "ae8f813fd15155db#1", "merged", "nn.conv, nn.unary">, #cl.choice<"group", "ae8f813fd15155db#2", "apart", "nn.conv, nn.unary">]
+// CHECK:      cl.choices = [#cl.choice<"group", "ae8f813fd15155db#1", "merged", "nn.conv, nn.unary", ["apart"]>, #cl.choice<"group", "ae8f813fd15155db#2", "apart", "nn.conv, nn.unary", ["merged"]>]
 // CHECK-LABEL: @numbered
 // CHECK-NEXT: [[b:%.*]] = nn.fused %x, %w
 // CHECK:        nn.conv
@@ -11,7 +11,7 @@
 // CHECK-NEXT:   nn.yield
 // CHECK:      nn.fused [[c]]
 // CHECK:        nn.unary relu
-module attributes {cl.choices = [#cl.choice<"group", "ae8f813fd15155db#2", "apart", "">]} {
+module attributes {cl.choices = [#cl.choice<"group", "ae8f813fd15155db#2", "apart", "", []>]} {
   func.func @numbered(%x: tensor<1x4x6xf32>, %w: tensor<4x4x1xf32>) -> (tensor<1x4x6xf32>, tensor<1x4x6xf32>) {
     %a = nn.conv %x, %w {strides = array<i64: 1>, dilations = array<i64: 1>, pads = array<i64: 0, 0>} : (tensor<1x4x6xf32>, tensor<4x4x1xf32>) -> tensor<1x4x6xf32>
     %b = nn.unary relu %a : (tensor<1x4x6xf32>) -> tensor<1x4x6xf32>
