@@ -162,7 +162,7 @@ def modelled(case: Case, target: Target) -> float:
     module = import_onnx(case.model(), ctx.weights, None)
     run_pipeline(ctx, module, "simplify")
     function = next(op for op in module.ops if isinstance(op, func.FuncOp))
-    return Chooser(CLML(), function, target, []).kernels_only.cost
+    return Chooser(function, target, {CLML(): []}).kernels_only.cost
 
 
 def commands_of(model: clopt.CompiledModel) -> list[clml.MLOp]:

@@ -26,7 +26,6 @@ from .fuse import form_groups
 from .group_choices import GroupChoices
 from .layout.carry_out import GroupKernels, carry_out, kernels_of_both, kernels_of_layouts
 from .layout.demanded import LayoutChoice, demanded_layouts
-from .layout.explain import explain_writers
 from .layout.grouping import TEXELS
 from .layout.problem import LayoutProblem
 from .layout.savings import offer_savings
@@ -48,7 +47,7 @@ class NNChoosePass(ModulePass):
     none does. With `auto`, one problem over producers and layouts minimises the estimated cost of
     the whole network. A graph is as large as possible without a path that leaves it and enters it
     again; plain tensors enter and leave it. Accelerators with `prefer` take their parts first, one
-    after the other; at most one accelerator may have `auto`.
+    after the other.
 
     The other operations are rewritten to the forms that OpenCL kernels compute (`nn-split-concats`,
     `nn-conv-transpose-to-conv`, `nn-winograd`). On targets that use textures, kernels are formed
@@ -101,10 +100,10 @@ def choose(module: ModuleOp, ctx: Context, options: NNChoosePass) -> list[Partit
     return partitions
 
 
-def _accelerators(target: cl.Target) -> tuple[list[Accelerator], Accelerator | None]:
-    """Return the target's accelerators with the mode `prefer`, and the one with `auto`.
+def _accelerators(target: cl.Target) -> tuple[list[Accelerator], list[Accelerator]]:
+    """Return the target's accelerators with the modes `prefer` and `auto`.
 
-    Raise CloptError if a preferred one is absent, or if two have `auto`.
+    Raise CloptError if a preferred one is absent.
     """
     preferred: list[Accelerator] = []
     weighed: list[Accelerator] = []
@@ -120,12 +119,7 @@ def _accelerators(target: cl.Target) -> tuple[list[Accelerator], Accelerator | N
             preferred.append(accelerator)
         elif not absence:
             weighed.append(accelerator)
-    if len(weighed) > 1:
-        raise CloptError(
-            f"only one accelerator can have the mode auto, but {weighed[0].name} and "
-            f"{weighed[1].name} have it; set the others to prefer or off."
-        )
-    return preferred, weighed[0] if weighed else None
+    return preferred, weighed
 
 
 @dataclass
@@ -138,7 +132,7 @@ class _Choice:
     ctx: Context
     options: NNChoosePass
     preferred: list[Accelerator]
-    weighed: Accelerator | None
+    weighed: list[Accelerator]
     choices: Choices | None
     partition: Partition = field(default_factory=lambda: Partition((), ()))
 
@@ -158,8 +152,8 @@ class _Choice:
         for preferred in self.preferred:
             graphs = partition(preferred, self.module, self.function, self.target, weights, minimum)
             self._add_graphs(preferred, graphs)
-        if self.weighed is not None:
-            return self._both(self.weighed)
+        if self.weighed:
+            return self._both()
         return [] if self.options.graphs_only else self._layouts()
 
     def _layouts(self) -> list[GroupKernels]:
@@ -179,39 +173,38 @@ class _Choice:
             offer_savings(problem, solution, kernels, budget)
         return kernels
 
-    def _both(self, accelerator: Accelerator) -> list[GroupKernels]:
+    def _both(self) -> list[GroupKernels]:
         """Write the graphs of the cheapest producers and layouts; return the remaining kernels."""
         minimum, weights = self.options.minimum, weights_of(self.ctx, self.module)
-        accelerator.prepare(self.function)
+        for accelerator in self.weighed:
+            accelerator.prepare(self.function)
         model = Copied(self.function)
-        matches = accelerator.find_matches(model.function, self.target, weights)
+        found = {a: a.find_matches(model.function, self.target, weights) for a in self.weighed}
         forms = rewrite(self.function, self.target, self.ctx, self.choices)
-        legal = model.in_function(matches.legal, forms)
-        chooser = Chooser(accelerator, self.function, self.target, legal, minimum, self.groups)
-        reasons = dict(matches.reasons)
-        if self._explains:
-            reasons |= chooser.reasons()
-            explain_graphs(chooser, self._explains)
-        regions = form_regions(
-            self.function,
-            chooser.matches,
-            minimum,
-            reasons,
-            accelerator.producer_reason,
-            accelerator.most_tensors,
+        legal = {a: model.in_function(each.legal, forms) for a, each in found.items()}
+        chooser = Chooser(
+            *(self.function, self.target, legal, minimum),
+            *(self.groups, self.options.graphs_only),
         )
-        problem, solution = chooser.problem, chooser.solution
         # Before the graphs are written, which erases the offloaded operations.
-        if self._explains and not self.options.graphs_only:
-            if self.target.uses_textures:
-                explain_writers(problem, solution, self._explains)
-            else:
+        chooser.note()
+        reasons = {accelerator: dict(each.reasons) for accelerator, each in found.items()}
+        if self._explains:
+            for accelerator, each in reasons.items():
+                each |= chooser.reasons(accelerator)
+            explain_graphs(chooser, self._explains)
+            if not self.target.lanes and not self.options.graphs_only:
                 self._explain_plain()
-        kernels = kernels_of_both(problem, solution)
-        graphs = write_graphs(
-            accelerator, self.module, self.function, regions, weights, model.function, reasons
-        )
-        self._add_graphs(accelerator, graphs)
+        regions = form_regions(self.function, chooser.matches, minimum, reasons)
+        kernels = kernels_of_both(chooser.problem, chooser.solution)
+        written: dict[Accelerator, Partition] = {}
+        for accelerator, each in reasons.items():
+            theirs = [region for region in regions if region.accelerator is accelerator]
+            args = (self.module, self.function, theirs, weights, model.function, each)
+            written[accelerator] = write_graphs(accelerator, *args)
+        for accelerator, graphs in written.items():
+            others = [each for each in written.values() if each is not graphs]
+            self._add_graphs(accelerator, graphs.outside(others))
         return kernels
 
     @property

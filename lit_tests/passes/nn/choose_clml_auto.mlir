@@ -17,16 +17,18 @@
 // CHECK-NEXT:  %e = nn.unary exp %z
 // CHECK:       %s = nn.conv %e, %v
 // CHECK-NEXT:  func.return %s
-// EXPLAIN:       offload: 1 estimated, 4 rule
+// EXPLAIN:       offload: 3 estimated, 4 rule
 // EXPLAIN-NEXT:  {{[0-9.]+}} us in all by the model, {{[0-9.]+}} us without CLML, nothing is cheaper
 // EXPLAIN-NEXT:  CLML in large_and_small: 2 of 4 operations in 1 graph
 // EXPLAIN-NEXT:  site  nodes {{ *}}choice {{ *}}us {{ *}}why {{ *}}alternatives {{ *}}remark
+// EXPLAIN-NEXT:  nn.unary {{ *}}clml then kernels {{ *[0-9.]+}} {{ *}}estimated  kernels {{[0-9.]+}}
+// EXPLAIN-NEXT:  nn.conv {{ *}}kernels {{ *[0-9.]+}} {{ *}}estimated  clml
 // EXPLAIN-NEXT:  nn.unary ... nn.unary {{ *}}graph of clml {{ *[0-9.]+}} {{ *}}estimated  kernels {{[0-9.]+}}
 // EXPLAIN-NEXT:  nn.conv: conv {{ *}}clml_0 {{ *}}rule {{ *}}clml.conv_activation
 // EXPLAIN:       nn.unary: unary exp {{ *}}kernels {{ *}}rule {{ *}}not by CLML: CLML has the functions
 // EXPLAIN-NEXT:  nn.conv: conv {{ *}}kernels {{ *}}rule {{ *}}not by CLML: our kernels cost {{[0-9.]+}} us less by the model
 // EXPLAIN-NEXT:  layout: 2 estimated
-// EXPLAIN:       nn.unary  plain, split {{ *[0-9.]+}} {{ *}}estimated {{.*}} 1x256x56x56
+// EXPLAIN:       nn.unary  plain, clml then kernels {{ *[0-9.]+}} {{ *}}estimated {{.*}} 1x256x56x56
 // EXPLAIN-NEXT:  nn.conv {{ *}}plain {{ *[0-9.]+}} {{ *}}estimated {{.*}} 1x4x56x56
 func.func @large_and_small(%x: tensor<1x256x56x56xf32>) -> tensor<1x4x56x56xf32> {
   %w = nn.constant dense<1.0> : tensor<256x256x3x3xf32>

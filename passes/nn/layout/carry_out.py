@@ -17,7 +17,7 @@ from .apply import Layouts, insert_transforms, place_constants, retype, spare_im
 from .candidates import PLAIN, Candidate
 from .images import argument_layouts, result_layouts
 from .kernels import Work, work_lane, works_of_group
-from .offload import OffloadProblem, Writer, rest_of
+from .offload import OffloadProblem, rest_of
 from .problem import LayoutProblem, LayoutVariable, readable_by
 from .solver import Solution
 
@@ -70,17 +70,14 @@ def kernels_of_both(problem: OffloadProblem, solution: Solution) -> list[GroupKe
     for group in layouts.groups:
         works = works_of_group(group)
         value = works[0].result
-        match problem.state_of(solution, value).writer:
-            case Writer.OURS:
-                kernels.append(_kernels(layouts, group, works, held))
-            case Writer.SPLIT:
-                offer = problem.splits[value]
-                rest = rest_of(works[0], offer)
-                crossing = {offer.result: (problem.crossing(offer), PLAIN)}
-                left = replace(group, ops=list(rest.ops))
-                kernels.append(_kernels(layouts, left, [rest], {**held, **crossing}))
-            case Writer.WHOLE:
-                pass
+        offer = problem.state_of(solution, value).offer
+        if offer is None:
+            kernels.append(_kernels(layouts, group, works, held))
+        elif not offer.is_whole:
+            rest = rest_of(works[0], offer)
+            crossing = {offer.result: (problem.crossing(offer), PLAIN)}
+            left = replace(group, ops=list(rest.ops))
+            kernels.append(_kernels(layouts, left, [rest], {**held, **crossing}))
     return kernels
 
 

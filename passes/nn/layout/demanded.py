@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from typing import NamedTuple
 
@@ -12,6 +12,7 @@ from xdsl.ir import Attribute, SSAValue
 from ....decisions import Choices, Site, SiteKind
 from ....dialects.nn import LayoutAttr
 from ....dialects.properties import text
+from ....messages.explanations import Reason
 from .explain import LayoutReasons, cost_summary, explain_images
 from .kernels import Work
 from .problem import LayoutProblem
@@ -26,6 +27,51 @@ class LayoutChoice(NamedTuple):
 
     problem: LayoutProblem
     solution: Solution
+
+
+class LayoutSites:
+    """The layouts that are demanded where accelerators take part; records do not count there."""
+
+    def __init__(self, usual: LayoutProblem, choices: Choices | None) -> None:
+        self._usual = usual
+        self._choices = choices
+        self._sites: dict[SSAValue, Site] = {}
+        self._demanded: dict[SSAValue, LayoutAttr | None] = {}
+        for value, work in usual.works.items() if choices else ():
+            if len(usual.variables[value].candidates) > 1:
+                assert choices is not None
+                site = self._sites[value] = choices.next_site(SiteKind.LAYOUT, work.digest)
+                if choices.demanded(site) is not None:
+                    self._demanded[value] = _demanded_layout(usual, site, work, choices)
+        self.problem = usual.demanding(self._demanded) if self._demanded else usual
+        """The problem in which values have only the layouts that are demanded."""
+
+    def note(
+        self,
+        layouts: Mapping[SSAValue, LayoutAttr | None],
+        reason: Callable[[SSAValue], Reason],
+        summary: str,
+    ) -> None:
+        """Note the layouts of values that have one, and explain those of all values."""
+        if self._choices is None:
+            return
+        explain_images(self._usual.function, self._choices)
+        for value, work in self._usual.works.items():
+            why = partial(reason, value)
+            if value in self._sites and value in layouts:
+                layout = _attribute(layouts[value])
+                self._choices.note(self._sites[value], layout, node_of(work), why)
+            elif self._choices.explained is not None:
+                self._choices.explain(SiteKind.LAYOUT, node_of(work), why())
+        self._choices.summarise(SiteKind.LAYOUT, summary)
+
+    def contradict(self) -> None:
+        """Raise CloptError if a layout is demanded; together the demands have no solution."""
+        for value in self._demanded if self._choices else ():
+            assert self._choices is not None
+            nodes = node_of(self._usual.works[value])
+            why = "with the other demands, no kernel reads it"
+            raise self._choices.refused(self._sites[value], nodes, why)
 
 
 def demanded_layouts(usual: LayoutChoice, choices: Choices) -> LayoutChoice:
@@ -96,6 +142,17 @@ def _sites(problem: LayoutProblem, choices: Choices) -> Iterator[tuple[Site, Wor
     for value, work in problem.works.items():
         if len(problem.variables[value].candidates) > 1:
             yield choices.next_site(SiteKind.LAYOUT, work.digest), work
+
+
+def _demanded_layout(
+    problem: LayoutProblem, site: Site, work: Work, choices: Choices
+) -> LayoutAttr | None:
+    """Return the layout that is demanded. Raise CloptError if the value cannot have it."""
+    possible = _possible(problem, work)
+    wanted = choices.demanded(site)
+    if wanted is None or wanted not in possible:
+        raise choices.refused(site, node_of(work), f"it is {' or '.join(map(_text, possible))}")
+    return possible[wanted]
 
 
 def _possible(problem: LayoutProblem, work: Work) -> dict[Attribute, LayoutAttr | None]:

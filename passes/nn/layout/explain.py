@@ -18,9 +18,8 @@ from ...locations import node_name
 from .candidates import is_texture
 from .cost import bytes_of
 from .images import argument_layouts
-from .offload import OffloadProblem, OffloadVariable, ValueState, Writer
+from .offload import OffloadProblem, OffloadVariable, ValueState
 from .problem import LayoutProblem
-from .savings import node_of
 from .solver import FORBIDDEN, Problem, Solution, Table
 
 
@@ -103,10 +102,21 @@ class LayoutReasons:
         remark = variable.candidates[self.choice[variable.number]].remark
         return self._of(value, variable.number, texts, remark, why)
 
-    def of_writer(self, problem: OffloadProblem, value: SSAValue) -> Reason:
-        """Return why a value has its layout and its writer."""
+    def of_offload(self, problem: OffloadProblem, value: SSAValue) -> Reason:
+        """Return why a value has its writer."""
         variable = problem.variables[value]
-        texts = [_state_text(variable, state, problem.name) for state in variable.states]
+        costs = self.problem.local_costs(
+            variable.number, self.choice, self._around[variable.number]
+        ).tolist()
+        times: dict[str, float | None] = {}
+        for us, word in sorted(zip(costs, [s.writer for s in variable.states], strict=True)):
+            times.setdefault(word, us if us < FORBIDDEN / 2 else None)
+        return Reason(Why.ESTIMATED, times)
+
+    def of_writer(self, problem: OffloadProblem, value: SSAValue) -> Reason:
+        """Return why a value has its layout, and its writer."""
+        variable = problem.variables[value]
+        texts = [_state_text(variable, state) for state in variable.states]
         layout = variable.states[self.choice[variable.number]].layout
         remark = "" if layout is None else variable.layouts[layout].remark
         return self._of(value, variable.number, texts, remark, Why.ESTIMATED)
@@ -138,35 +148,22 @@ def explain_images(function: func.FuncOp, choices: Choices) -> None:
             choices.explain(SiteKind.LAYOUT, name_of(value), reason)
 
 
-def explain_writers(problem: OffloadProblem, solution: Solution, choices: Choices) -> None:
-    """Explain the layouts of values and who writes them."""
-    reasons = LayoutReasons(problem.problem, solution.choice)
-    explain_images(problem.layouts.function, choices)
-    for value, work in problem.layouts.works.items():
-        choices.explain(SiteKind.LAYOUT, node_of(work), reasons.of_writer(problem, value))
-    choices.summarise(SiteKind.LAYOUT, cost_summary(problem.layouts, solution))
-
-
 def cost_summary(problem: LayoutProblem, solution: Solution) -> str:
     """Return the cost of a solution in words."""
     exact = "nothing is cheaper" if solution.exact else "the best found"
     return f"{solution.cost:.1f} us in all by the model, {exact}"
 
 
-def _state_text(variable: OffloadVariable, state: ValueState, name: str) -> str:
-    """Return a state in words: a layout, the accelerator called `name`, or both.
+def _state_text(variable: OffloadVariable, state: ValueState) -> str:
+    """Return a state in words: a layout, the accelerator that computes the value, or both.
 
     For example `plain`; `plain, x` if accelerator x computes the value and copies it to a plain
     buffer; `x` if only the accelerator holds it.
     """
     parts = [] if state.layout is None else [layout_text(variable.layouts[state.layout].layout)]
-    if state.writer is Writer.WHOLE:
-        parts.append(name)
-    elif state.writer is Writer.SPLIT:
-        parts.append("split")
-    elif state.opaque:
-        parts.append(f"copy to {name}")
-    return ", ".join(parts)
+    parts += [] if state.offer is None else [state.writer]
+    copies = (name for name in state.opaque if state.whole is None or name != state.writer)
+    return ", ".join([*parts, *(f"copy to {name}" for name in copies)])
 
 
 def explain_transforms(module: ModuleOp, choices: Choices) -> None:

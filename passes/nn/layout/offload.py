@@ -1,16 +1,16 @@
 """Layouts and offload as one problem: kernels of OpenCL, of an accelerator, or split between both.
 
 A value has states instead of layouts. A state records who computes the value, its layout in OpenCL
-memory, and whether an opaque tensor of the accelerator holds it, too. A value that crosses is
-copied between the opaque tensor and a plain buffer, once for all its readers. Transforms from and
-to that plain buffer are layout transforms like all others.
+memory, and the accelerators whose opaque tensors hold it, too. A value that crosses is copied
+between an opaque tensor and a plain buffer, once for all its readers. Transforms from and to that
+plain buffer are layout transforms like all others.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from enum import Enum
+from itertools import combinations
 
 import numpy as np
 from xdsl.ir import Operation, SSAValue
@@ -21,21 +21,18 @@ from .kernels import Work
 from .problem import LayoutProblem, LayoutVariable
 from .solver import FORBIDDEN, Problem, Solution, Table, solve
 
-
-class Writer(Enum):
-    """The producer of a value; OURS is an OpenCL kernel."""
-
-    OURS = "ours"
-    WHOLE = "whole"
-    """The accelerator computes the kernel."""
-    SPLIT = "split"
-    """The accelerator computes the first operations of the kernel, an OpenCL kernel the rest."""
+KERNELS = "kernels"
+"""The writer of a value that an OpenCL kernel computes."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Offer:
-    """The part of one kernel that the accelerator can compute."""
+    """The part of one kernel that an accelerator can compute."""
 
+    accelerator: str
+    """The accelerator's name in the IR."""
+    is_whole: bool
+    """Whether it is the whole kernel; else an OpenCL kernel computes the last operations."""
     ops: Sequence[Operation]
     result: SSAValue
     microseconds: float
@@ -46,14 +43,32 @@ class Offer:
     """The values that it reads from plain buffers."""
     writes_opaque: bool
 
+    @property
+    def writer(self) -> str:
+        """The writer of the kernel's result, such as `toy` or `toy then kernels`."""
+        return self.accelerator if self.is_whole else f"{self.accelerator} then {KERNELS}"
+
 
 @dataclass(frozen=True)
 class ValueState:
-    """One way to hold a value; `layout` is the number of its layout, or None without a buffer."""
+    """One way to hold a value."""
 
-    writer: Writer
+    offer: Offer | None
+    """The accepted offer for its kernel; None if an OpenCL kernel computes it."""
     layout: int | None
-    opaque: bool
+    """The number of its layout; None without a buffer."""
+    opaque: tuple[str, ...] = ()
+    """The accelerators whose opaque tensors hold it."""
+
+    @property
+    def writer(self) -> str:
+        """The word for who computes the value."""
+        return KERNELS if self.offer is None else self.offer.writer
+
+    @property
+    def whole(self) -> Offer | None:
+        """The accepted offer if it is for the whole kernel."""
+        return self.offer if self.offer is not None and self.offer.is_whole else None
 
 
 @dataclass
@@ -70,36 +85,32 @@ class OffloadVariable:
         numbers = [len(table) if s.layout is None else s.layout for s in self.states]
         return np.concatenate([table, none])[numbers]
 
-    def written_by(self, writer: Writer) -> list[bool]:
-        """Return, for each state, whether `writer` computes the value."""
-        return [state.writer is writer for state in self.states]
+    def written_by(self, offer: Offer) -> list[bool]:
+        """Return, for each state, whether it accepts an offer."""
+        return [state.offer is offer for state in self.states]
 
 
 @dataclass
 class OffloadProblem:
     """The choice of a writer and a layout for each value that minimises the sum of costs."""
 
-    name: str
-    """The accelerator's name in the IR."""
     layouts: LayoutProblem
-    offers: Mapping[SSAValue, Offer]
-    """The accelerator's offers for whole kernels, by the kernels' results."""
-    splits: Mapping[SSAValue, Offer]
-    """The accelerator's offers for the first operations of kernels, by the kernels' results."""
-    imports: Mapping[SSAValue, float]
-    """Microseconds to copy a value from a plain buffer into an opaque tensor."""
-    exports: Mapping[SSAValue, float]
-    """Microseconds to copy a value from an opaque tensor into a plain buffer."""
+    offers: Mapping[SSAValue, Sequence[Offer]]
+    """The offers of accelerators for kernels, by the kernels' results."""
+    imports: Mapping[tuple[str, SSAValue], float]
+    """Microseconds to copy a value from a plain buffer into an accelerator's opaque tensor."""
+    exports: Mapping[tuple[str, SSAValue], float]
+    """Microseconds to copy a value from an accelerator's opaque tensor into a plain buffer."""
 
     def __post_init__(self) -> None:
         self._model = self.layouts.tables.model
         self.problem = Problem()
         self.variables: dict[SSAValue, OffloadVariable] = {}
-        self._wanted = {
-            value
-            for offer in (*self.offers.values(), *self.splits.values())
-            for value in offer.opaque_reads
-        }
+        self._wanted: dict[SSAValue, dict[str, None]] = {}
+        """The accelerators that can read a value from an opaque tensor."""
+        for offer in (offer for offers in self.offers.values() for offer in offers):
+            for value in offer.opaque_reads:
+                self._wanted.setdefault(value, {})[offer.accelerator] = None
         for value, variable in self.layouts.variables.items():
             self._add(value, variable)
         for value, variable in self.layouts.variables.items():
@@ -108,24 +119,30 @@ class OffloadProblem:
 
     def solve(
         self,
-        forced: Mapping[SSAValue, bool] | None = None,
-        charges: Mapping[tuple[SSAValue, SSAValue], float] | None = None,
+        writers: Mapping[SSAValue, Collection[str]] | None = None,
+        charges: Mapping[tuple[Offer, Offer], float] | None = None,
     ) -> Solution:
         """Return the best choice, with its cost.
 
-        The accelerator computes the values that are true in `forced`, and none that are false.
-        `charges` are microseconds added if it writes both values of a pair; the solution's cost
-        includes them.
+        `writers` are the only ones that may compute a value. `charges` are microseconds added if
+        both offers of a pair, each for a whole kernel, are accepted; the cost includes them.
         """
-        forced = forced or {}
-        problem = self._with(forced, charges or {})
+        writers = writers or {}
+        problem = self._with(writers, charges or {})
         solution = solve(problem)
         if solution.exact:
             return solution
         # An inexact search may miss even the choice of OpenCL kernels for all other values.
-        rest = {value: False for value in self.variables if value not in forced}
-        safe = solve(self._with({**rest, **forced}, {}))
+        safe = solve(self._with({**self.kernels(), **writers}, {}))
         return solution if solution.cost <= safe.cost else replace(safe, exact=False)
+
+    def kernels(self) -> dict[SSAValue, Collection[str]]:
+        """Return the writers of all values if no accelerator computes any."""
+        return dict.fromkeys(self.offers, (KERNELS,))
+
+    def writers(self, value: SSAValue) -> list[str]:
+        """Return who can compute a value, OpenCL kernels first."""
+        return [KERNELS, *(offer.writer for offer in self.offers.get(value, ()))]
 
     def cost_of(self, solution: Solution) -> float:
         """Return the cost of a choice, without charges."""
@@ -138,18 +155,8 @@ class OffloadProblem:
 
     def offloaded(self, solution: Solution) -> list[Offer]:
         """Return the accepted offers, in program order."""
-        offers = (self.offer_of(solution, value) for value in self.variables)
+        offers = (self.state_of(solution, value).offer for value in self.variables)
         return [offer for offer in offers if offer is not None]
-
-    def offer_of(self, solution: Solution, value: SSAValue) -> Offer | None:
-        """Return the accepted offer for a value's kernel, or None."""
-        match self.state_of(solution, value).writer:
-            case Writer.WHOLE:
-                return self.offers[value]
-            case Writer.SPLIT:
-                return self.splits[value]
-            case Writer.OURS:
-                return None
 
     def copies_of(self, solution: Solution) -> float:
         """Return the part of the cost for copies between opaque tensors and plain buffers."""
@@ -157,17 +164,17 @@ class OffloadProblem:
 
     def _with(
         self,
-        forced: Mapping[SSAValue, bool],
-        charges: Mapping[tuple[SSAValue, SSAValue], float],
+        writers: Mapping[SSAValue, Collection[str]],
+        charges: Mapping[tuple[Offer, Offer], float],
     ) -> Problem:
         problem = Problem(list(self.problem.costs), dict(self.problem.pairs))
-        for value, offloaded in forced.items():
+        for value, allowed in writers.items():
             variable = self.variables[value]
-            wrong = np.array(variable.written_by(Writer.OURS)) == offloaded
+            wrong = np.array([state.writer not in allowed for state in variable.states])
             problem.costs[variable.number] = problem.costs[variable.number] + wrong * FORBIDDEN
         for (first, second), microseconds in charges.items():
-            a, b = self.variables[first], self.variables[second]
-            both = np.outer(a.written_by(Writer.WHOLE), b.written_by(Writer.WHOLE))
+            a, b = self.variables[first.result], self.variables[second.result]
+            both = np.outer(a.written_by(first), b.written_by(second))
             problem.relate(a.number, b.number, np.where(both, microseconds, 0.0))
         return problem
 
@@ -181,18 +188,18 @@ class OffloadProblem:
 
     def _states(self, value: SSAValue, ours: int, plain: int) -> Iterator[ValueState]:
         """Yield the states of a value, OpenCL kernels without an opaque copy first."""
-        copied = [False, True] if value in self._wanted else [False]
-        for opaque in copied:
-            yield from (ValueState(Writer.OURS, i, opaque) for i in range(ours))
-        if value in self.splits:
-            for opaque in copied:
-                yield from (ValueState(Writer.SPLIT, i, opaque) for i in range(ours))
-        offer = self.offers.get(value)
-        if offer is not None and offer.writes_opaque:
-            yield ValueState(Writer.WHOLE, None, True)
-            yield ValueState(Writer.WHOLE, plain, True)
-        elif offer is not None:
-            yield from (ValueState(Writer.WHOLE, plain, opaque) for opaque in copied)
+        wanted = self._wanted.get(value, ())
+        copies = [each for n in range(len(wanted) + 1) for each in combinations(wanted, n)]
+        for offer in (None, *self.offers.get(value, ())):
+            if offer is None or not offer.is_whole:
+                yield from (ValueState(offer, i, copied) for copied in copies for i in range(ours))
+            elif offer.writes_opaque:
+                name = offer.accelerator
+                yield ValueState(offer, None, (name,))
+                others = [copied for copied in copies if name not in copied]
+                yield from (ValueState(offer, plain, (name, *copied)) for copied in others)
+            else:
+                yield from (ValueState(offer, plain, copied) for copied in copies)
 
     def _alone(
         self,
@@ -202,7 +209,7 @@ class OffloadProblem:
         state: ValueState,
     ) -> float:
         """Return the cost of a state, excluding the kernel's reads of computed values."""
-        work = variable.work
+        work, offer = variable.work, state.offer
         cost = self._copy_cost(value, state)
         if state.layout is None:
             cost += FORBIDDEN if value in self.layouts.returned else 0.0
@@ -210,23 +217,23 @@ class OffloadProblem:
             # Opaque tensors are copied only from plain buffers: other layouts need a transform.
             type_ = nn.plain_type(value.type)
             cost += self._model.transform(type_, layouts[state.layout].layout, None)
-        if state.writer is Writer.WHOLE:
-            return cost + self.offers[value].microseconds
+        if offer is not None and offer.is_whole:
+            return cost + offer.microseconds
         assert state.layout is not None
         cost += float(self.layouts.problem.costs[variable.number][state.layout])
-        if state.writer is Writer.SPLIT:
+        if offer is not None:
             assert work is not None
-            return cost + self._split_cost(self.splits[value], work, state.layout)
+            return cost + self._split_cost(offer, work, state.layout)
         return cost if work is None else cost + self._fixed(work)
 
     def _copy_cost(self, value: SSAValue, state: ValueState) -> float:
         """Return the cost of the copies between opaque tensors and plain buffers."""
-        if state.writer is Writer.WHOLE and self.offers[value].writes_opaque:
-            return 0.0 if state.layout is None else self.exports[value]
-        cost = self.imports[value] if state.opaque else 0.0
-        if state.writer is Writer.SPLIT and self.splits[value].writes_opaque:
-            cost += self.exports[self.splits[value].result]
-        return cost
+        offer, cost, written = state.offer, 0.0, ""
+        if offer is not None and offer.writes_opaque:
+            written = offer.accelerator if offer.is_whole else ""
+            # Without a buffer only the accelerator reads it.
+            cost = 0.0 if state.layout is None else self.exports[offer.accelerator, offer.result]
+        return cost + sum(self.imports[name, value] for name in state.opaque if name != written)
 
     def _fixed(self, work: Work) -> float:
         """Return the cost of a kernel that no layout changes, which the layout problem leaves out.
@@ -260,17 +267,14 @@ class OffloadProblem:
 
     def _reads(self, operand: SSAValue, work: Work, result: OffloadVariable) -> Table:
         """Return the cost of reading an operand: one row per state, a column per result state."""
-        value = work.result
-        # Columns of results that the accelerator writes are placeholders, replaced below.
-        ours = [0 if s.writer is Writer.WHOLE else s.layout or 0 for s in result.states]
+        # Columns of results that accelerators write are placeholders, replaced below.
+        ours = [0 if state.whole else state.layout or 0 for state in result.states]
         table = self._our_reads(operand, work)[:, ours]
-        if (offer := self.offers.get(value)) is not None:
-            theirs = self._their_reads(operand, offer)[:, None]
-            table = np.where(result.written_by(Writer.WHOLE), theirs, table)
-        if (split := self.splits.get(value)) is not None:
-            rest = self._our_reads(operand, rest_of(work, split))[:, ours]
-            both = self._their_reads(operand, split)[:, None] + rest
-            table = np.where(result.written_by(Writer.SPLIT), both, table)
+        for offer in self.offers.get(work.result, ()):
+            reads = self._their_reads(operand, offer)[:, None]
+            if not offer.is_whole:
+                reads = reads + self._our_reads(operand, rest_of(work, offer))[:, ours]
+            table = np.where(result.written_by(offer), reads, table)
         return table
 
     def _our_reads(self, operand: SSAValue, work: Work) -> Table:
@@ -283,14 +287,16 @@ class OffloadProblem:
         return variable.rows(self.layouts.detours(work, source).min(axis=1))
 
     def _their_reads(self, operand: SSAValue, offer: Offer) -> Table:
-        """Return the accelerator's read cost for each state of the operand.
+        """Return an accelerator's read cost for each state of the operand.
 
         A read from an opaque tensor is free if that tensor holds the operand.
         """
         variable = self.variables[operand]
         costs = np.zeros(len(variable.states))
         if operand in offer.opaque_reads:
-            costs = costs + [0.0 if s.opaque else FORBIDDEN for s in variable.states]
+            costs = costs + [
+                0.0 if offer.accelerator in state.opaque else FORBIDDEN for state in variable.states
+            ]
         if operand in offer.plain_reads:
             type_ = nn.plain_type(operand.type)
             costs = costs + variable.rows(

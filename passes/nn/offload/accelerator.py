@@ -51,12 +51,12 @@ class Accelerator(ABC):
     def copy_microseconds(self, size: int, target: cl.Target) -> float:
         """Return the time to copy `size` bytes between a plain buffer and an opaque tensor."""
 
-    def entry_microseconds(self, target: cl.Target) -> float:
-        """Return the time to enter and leave a graph, beyond its commands and copies.
+    def graph_microseconds(self, region: Region, target: cl.Target) -> float:
+        """Return the time of the graph of a region, beyond its commands and copies.
 
-        Fences and a separate queue of the device cause such a cost.
+        Fences, a separate queue, or transfers of the region's inputs and outputs cause such a cost.
         """
-        del target
+        del region, target
         return 0.0
 
     @abstractmethod

@@ -38,12 +38,12 @@ class Offers:
         for work in self.works:
             ours = [op for op in work.ops if op not in self.match_of]
             if not ours:
-                self.whole[work.result] = self._offer(work.ops, work.result)
+                self.whole[work.result] = self._offer(work.ops, work.result, is_whole=True)
             if (ours or self._shares(work)) and (part := self._first_part(work)) is not None:
                 self.parts[work.result] = part
         self._price_copies()
 
-    def _offer(self, ops: Sequence[Operation], result: SSAValue) -> Offer:
+    def _offer(self, ops: Sequence[Operation], result: SSAValue, is_whole: bool) -> Offer:
         """Return the offer for all of `ops`; the time of a match counts at its last operation."""
         inside = set(ops)
         time = 0.0
@@ -62,7 +62,14 @@ class Offers:
                 elif self._writes_opaque(value) != wants_opaque:
                     time += self.copy(value)
         return Offer(
-            ops, result, time, frozenset(opaque), frozenset(plain), self._writes_opaque(result)
+            self.accelerator.name,
+            is_whole,
+            ops,
+            result,
+            time,
+            frozenset(opaque),
+            frozenset(plain),
+            self._writes_opaque(result),
         )
 
     def _shares(self, work: Work) -> bool:
@@ -97,14 +104,31 @@ class Offers:
             ops = [op for op in work.ops if op in taken]
             crossing = _crossing(ops)
             if len(crossing) == 1 and len(ops) < len(work.ops):
-                return self._offer(ops, crossing[0])
+                return self._offer(ops, crossing[0], is_whole=False)
             part.pop()
         return None
 
     def _writes_opaque(self, value: SSAValue) -> bool:
-        assert isinstance(value.owner, Operation)
-        match = self.match_of[value.owner]
+        match = self.match(value)
         return value is not match.result or match.is_opaque
+
+    def match(self, value: SSAValue) -> Match:
+        """Return the match that computes a value."""
+        assert isinstance(value.owner, Operation)
+        return self.match_of[value.owner]
+
+    def offers_with(self, matches: Iterable[Match]) -> dict[SSAValue, list[Offer]]:
+        """Return the offers that contain some of the matches, by the results of their kernels."""
+        ops = {match.ops[-1] for match in matches}
+        found: dict[SSAValue, list[Offer]] = {}
+        for value, offer in (*self.whole.items(), *self.parts.items()):
+            if not ops.isdisjoint(offer.ops):
+                found.setdefault(value, []).append(offer)
+        return found
+
+    def whole_with(self, match: Match) -> list[Offer]:
+        """Return the offers for whole kernels that contain a match."""
+        return [offer for offer in self.whole.values() if match.ops[-1] in offer.ops]
 
     def copy(self, value: SSAValue) -> float:
         """Return the microseconds to copy a value into another layout."""

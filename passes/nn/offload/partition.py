@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
@@ -52,6 +52,12 @@ class Partition:
         """Return the number of commands that only change layouts."""
         return sum(graph.copies for graph in self.graphs)
 
+    def outside(self, others: Sequence[Partition]) -> Partition:
+        """Return the partition without the operations that are in graphs of others."""
+        taken = {i for each in others for i, node in enumerate(each.nodes) if node.graph}
+        nodes = tuple(node for i, node in enumerate(self.nodes) if i not in taken)
+        return replace(self, nodes=nodes)
+
 
 def partition(
     accelerator: Accelerator,
@@ -69,14 +75,8 @@ def partition(
     accelerator.prepare(function)
     matches = accelerator.find_matches(function, target, weights)
     reasons = dict(matches.reasons)
-    regions = form_regions(
-        function,
-        matches.legal,
-        minimum,
-        reasons,
-        accelerator.producer_reason,
-        accelerator.most_tensors,
-    )
+    found = {accelerator: matches.legal}
+    regions = form_regions(function, found, minimum, {accelerator: reasons})
     return write_graphs(accelerator, module, function, regions, weights, function, reasons)
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from graphlib import TopologicalSorter
+from typing import TYPE_CHECKING
 
 from xdsl.dialects import func
 from xdsl.ir import Operation, SSAValue
@@ -13,6 +14,9 @@ from xdsl.traits import is_side_effect_free
 from ....dialects import nn
 from .matches import Match
 
+if TYPE_CHECKING:
+    from .accelerator import Accelerator
+
 BORDER_VIEW = "a reshape at the border of a graph is a view of memory, which costs nothing"
 
 
@@ -20,6 +24,7 @@ BORDER_VIEW = "a reshape at the border of a graph is a view of memory, which cos
 class Region:
     """Matches that become one graph."""
 
+    accelerator: Accelerator
     matches: tuple[Match, ...]
     """In program order."""
     inputs: tuple[SSAValue, ...]
@@ -55,10 +60,7 @@ class _Cluster:
 class _Clusters:
     """The function as a graph of units: matches and all other operations."""
 
-    def __init__(
-        self, function: func.FuncOp, matches: Sequence[Match], most_tensors: int | None
-    ) -> None:
-        self.most_tensors = most_tensors
+    def __init__(self, function: func.FuncOp, matches: Sequence[Match]) -> None:
         self.unit_of: dict[Operation, int] = {}
         self.clusters: list[_Cluster] = []
         for i, match in enumerate(matches):
@@ -109,7 +111,7 @@ class _Clusters:
         """Return the current cluster of a unit."""
         return self.clusters[self.home[unit]]
 
-    def join(self, a: int, b: int) -> bool:
+    def join(self, a: int, b: int, most_tensors: int | None) -> bool:
         """Join two units' clusters unless that closes a cycle; return whether they are one."""
         a, b = sorted((self.home[a], self.home[b]))
         if a == b:
@@ -118,7 +120,7 @@ class _Clusters:
         if not first.may_join(second):
             return False
         matches = first.matches + second.matches
-        if self.most_tensors is not None and _border(matches) > self.most_tensors:
+        if most_tensors is not None and sum(map(len, _border(matches))) > most_tensors:
             return False
         bits = first.bits | second.bits
         joined = _Cluster(
@@ -141,11 +143,9 @@ class _Clusters:
 
 def form_regions(
     function: func.FuncOp,
-    matches: Iterable[Match],
+    matches: Mapping[Accelerator, Sequence[Match]],
     minimum: int = 1,
-    reasons: dict[Operation, str] | None = None,
-    producer_reason: str = "",
-    most_tensors: int | None = None,
+    reasons: Mapping[Accelerator, dict[Operation, str]] | None = None,
 ) -> list[Region]:
     """Return the regions of `matches`, in program order of their first operations.
 
@@ -153,55 +153,64 @@ def form_regions(
     once calls replace them. They are maximal: no two adjacent regions could be one. Adjacent
     matches share a tensor, so a region has one element type.
 
-    A region has at least `minimum` matches other than views. `reasons` receives a sentence for each
-    operation of a match that is in no region; `producer_reason` is used for matches that lack their
-    producer. If `most_tensors` is given, no region takes and returns more tensors in total.
+    A region has at least `minimum` matches other than views, and takes and returns no more tensors
+    than its accelerator allows. `reasons` receives a sentence for each operation of a match that is
+    in no region.
     """
-    reasons = {} if reasons is None else reasons
-    remaining = list(matches)
+    reasons = {each: {} for each in matches} if reasons is None else reasons
+    remaining = dict(matches)
     while True:
-        grown = _grow(function, remaining, most_tensors)
-        groups = [_without_border_views(group, reasons) for group in grown]
-        orphans = {id(m) for group in groups for m in group if _is_orphan(m, group)}
+        grown = [
+            (accelerator, _without_border_views(group, reasons[accelerator]))
+            for accelerator, group in _grow(function, remaining)
+        ]
+        orphans = {match for _, group in grown for match in group if _is_orphan(match, group)}
         if not orphans:
             break
-        for match in remaining:
-            if id(match) in orphans:
-                reasons |= dict.fromkeys(match.model, producer_reason)
-        remaining = [match for match in remaining if id(match) not in orphans]
+        for accelerator, found in remaining.items():
+            for match in (match for match in found if match in orphans):
+                reasons[accelerator].update(dict.fromkeys(match.model, accelerator.producer_reason))
+            remaining[accelerator] = [match for match in found if match not in orphans]
     regions: list[Region] = []
-    for group in groups:
+    for accelerator, group in grown:
         computing = sum(not match.is_view for match in group)
-        region = _region(group)
+        region = region_of(accelerator, group)
         if computing >= max(1, minimum) and region.outputs:
             regions.append(region)
             continue
         text = f"a graph of {computing} operations is smaller than the minimum of {minimum}"
         text = text if region.outputs else "nothing reads what it computes"
         for match in group:
-            reasons |= dict.fromkeys(match.model, BORDER_VIEW if match.is_view else text)
-    kept = {op for region in regions for match in region.matches for op in match.model}
-    for op in [op for op in reasons if op in kept]:
-        del reasons[op]
+            reason = BORDER_VIEW if match.is_view else text
+            reasons[accelerator].update(dict.fromkeys(match.model, reason))
+    for region in regions:
+        for op in (op for match in region.matches for op in match.model):
+            reasons[region.accelerator].pop(op, None)
     return regions
 
 
 def _grow(
-    function: func.FuncOp, matches: Sequence[Match], most_tensors: int | None
-) -> list[list[Match]]:
-    """Join adjacent matches, in program order, until no more can be joined."""
-    clusters = _Clusters(function, matches, most_tensors)
-    pairs = list(_touching(matches, clusters.unit_of))
+    function: func.FuncOp, matches: Mapping[Accelerator, Sequence[Match]]
+) -> list[tuple[Accelerator, list[Match]]]:
+    """Join adjacent matches of an accelerator, in program order, until no more can be joined."""
+    owner = {match: accelerator for accelerator, found in matches.items() for match in found}
+    clusters = _Clusters(function, list(owner))
+    pairs = [
+        (*pair, accelerator.most_tensors)
+        for accelerator, found in matches.items()
+        for pair in _touching(found, clusters.unit_of)
+    ]
     while True:
         before = len(set(clusters.home))
-        for a, b in pairs:
-            clusters.join(a, b)
+        for a, b, most_tensors in pairs:
+            clusters.join(a, b, most_tensors)
         if len(set(clusters.home)) == before:
             break
     order = {op: i for i, op in enumerate(function.body.block.ops)}
     grown = [clusters.clusters[i].matches for i in sorted(set(clusters.home))]
     groups = [sorted(group, key=lambda match: order[match.ops[-1]]) for group in grown if group]
-    return sorted(groups, key=lambda group: order[group[0].ops[0]])
+    groups.sort(key=lambda group: order[group[0].ops[0]])
+    return [(owner[group[0]], group) for group in groups]
 
 
 def _touching(matches: Sequence[Match], unit_of: dict[Operation, int]) -> Iterator[tuple[int, int]]:
@@ -249,7 +258,13 @@ def _is_orphan(match: Match, group: Sequence[Match]) -> bool:
     return not any(value is other.result for value in match.inputs for other in group)
 
 
-def _region(group: Sequence[Match]) -> Region:
+def region_of(accelerator: Accelerator, group: Sequence[Match]) -> Region:
+    """Return the region of some matches, in program order."""
+    return Region(accelerator, tuple(group), *_border(group))
+
+
+def _border(group: Sequence[Match]) -> tuple[tuple[SSAValue, ...], tuple[SSAValue, ...]]:
+    """Return the values that a group takes and those that it returns."""
     inside = {op for match in group for op in match.ops}
     inputs = dict.fromkeys(
         value for match in group for value in match.inputs if value.owner not in inside
@@ -259,13 +274,7 @@ def _region(group: Sequence[Match]) -> Region:
         for match in group
         if any(use.operation not in inside for use in match.result.uses)
     ]
-    return Region(tuple(group), tuple(inputs), tuple(outputs))
-
-
-def _border(group: Sequence[Match]) -> int:
-    """Return the number of tensors that a group takes and returns."""
-    region = _region(group)
-    return len(region.inputs) + len(region.outputs)
+    return tuple(inputs), tuple(outputs)
 
 
 def _unit(value: SSAValue, unit_of: dict[Operation, int]) -> int | None:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from ....decisions import Choices, SiteKind
 from ....messages.explanations import Reason, Why
 from ...locations import node_name
+from ..layout.offload import KERNELS
 from .chooser import Chooser
 from .partition import Partition
-
-KERNELS = "kernels"
 
 
 def explain_partition(title: str, function: str, partition: Partition, choices: Choices) -> None:
@@ -22,18 +21,19 @@ def explain_partition(title: str, function: str, partition: Partition, choices: 
 
 def explain_graphs(chooser: Chooser, choices: Choices) -> None:
     """Explain the cost of each graph, and of kernels in its place."""
-    title, name = chooser.accelerator.title, chooser.accelerator.name
+    titles = " and ".join(accelerator.title for accelerator in chooser.offers)
     for region, time, ours in chooser.times():
         first, last = (node_name(region.matches[i].model[-1]) for i in (0, -1))
-        times = {f"graph of {name}": time, KERNELS: ours}
+        graph = f"graph of {region.accelerator.name}"
+        times = {graph: time, KERNELS: ours}
         words = f"{len(region.matches)} operations"
-        reason = Reason(Why.ESTIMATED, times, words, f"graph of {name}")
+        reason = Reason(Why.ESTIMATED, times, words, graph)
         choices.explain(SiteKind.OFFLOAD, f"{first} ... {last}", reason)
     exact = "nothing is cheaper" if chooser.solution.exact else "the best found"
     choices.summarise(
         SiteKind.OFFLOAD,
         f"{chooser.cost:.1f} us in all by the model, {chooser.kernels_only.cost:.1f} us without "
-        f"{title}, {exact}",
+        f"{titles}, {exact}",
     )
 
 

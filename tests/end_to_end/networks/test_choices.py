@@ -12,7 +12,10 @@ import onnxruntime
 import pytest
 
 import clopt
+from clopt.dialects.cl import EnqueueOffloadOp
+from clopt.errors import CloptError
 from clopt.tools import opt
+from support.onnx.builders import Graph, image, inputs_for
 from support.tuning.networks import assorted_network, grouped_network, separable_network
 
 DIGITS = Path(__file__).parents[3] / "examples" / "digits" / "digits.onnx"
@@ -146,3 +149,46 @@ def test_each_other_choice_computes_the_same(model: Model, device: str, tmp_path
         if changed.source != usual:  # `nn-fold-relayouts` undoes some layouts at borders
             seen.add(f"{kind} {word}")
     assert seen == model.case.changes
+
+
+def islands() -> onnx.ModelProto:
+    """CLML has no `Exp`: it computes that kernel's convolution, or nothing of it."""
+    net = Graph(17)
+    x = net.act(net.conv("image", 3, 16, stride=2), "relu")
+    y = net.op("Exp", net.conv(x, 16, 16))
+    return net.model([image(16)], net.conv(net.op("Add", net.conv(y, 16, 16, 1), x), 16, 8))
+
+
+OFFLOAD = Case(islands, "adreno-740 texture=prefer clml=auto fp16=false winograd=off", {"offload"})
+
+
+@pytest.mark.in_turns
+def test_each_writer_computes_the_same(device: str, tmp_path: Path) -> None:
+    network, file = islands(), tmp_path / "choices"
+    onnx.save(network, path := tmp_path / "islands.onnx")
+
+    def compiled(line: str) -> clopt.CompiledModel:
+        file.write_text(f"clopt-choices 1\n{line}\n")
+        library = {"clml": "reference"}
+        return clopt.compile(
+            path, OFFLOAD.target, device=device, choices=file, tuning="off", accelerators=library
+        )
+
+    inputs = inputs_for(network)
+    session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+    wanted = session.run(None, inputs)[0]
+    seen: dict[str, set[int]] = {}
+    lines = Model(OFFLOAD, path).written().splitlines()
+    for site in [line.split()[1] for line in lines if line.startswith("offload ")]:
+        with pytest.raises(CloptError, match="it is kernels or clml") as error:
+            compiled(f"offload {site} gpu")
+        words = str(error.value).partition(": it is ")[2].removesuffix(".").split(" or ")
+        for word in words:
+            changed = compiled(f"offload {site} {word}")
+            assert not changed.remarks
+            np.testing.assert_allclose(changed.run(inputs)[0], wanted, rtol=1e-4, atol=1e-4)
+            commands = sum(isinstance(op, EnqueueOffloadOp) for op in changed.module.walk())
+            seen.setdefault(word, set()).add(commands)
+    assert seen.keys() == {"kernels", "clml", "clml then kernels"}
+    assert seen["kernels"] == {0}
+    assert 0 not in seen["clml"] | seen["clml then kernels"]

@@ -16,6 +16,7 @@ import clopt
 from clopt.dialects import nn
 from clopt.dialects.cl import set_target
 from clopt.dialects.nn.evaluation import interpret
+from clopt.dialects.offload import OffloadGraphOp
 from clopt.dialects.vta import BinaryOp
 from clopt.passes.nn.integer_products import NNIntegerProductsPass
 from clopt.passes.pipelines import run_pipeline
@@ -245,3 +246,32 @@ def test_what_no_scratchpad_holds_is_a_kernel(
     assert graphs_of(model) == 2
     np.testing.assert_allclose(model.run([x])[0], expected, rtol=1e-6)
     assert f"smallest tiles do not fit the scratchpads of VTA {tiny}" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("megahertz", "computing"),
+    [(1e9, ["clml.graph", "vta.binary"]), (1e-3, ["clml.graph"])],
+)
+def test_two_accelerators_share_a_network(
+    megahertz: float, computing: list[str], device: str
+) -> None:
+    """VTA takes layers of integers, CLML convolutions of floats, and kernels the sigmoid."""
+    net = Quantized()
+    x = layer(net, net.input(1, 16, 16, 16), weights(0, 32, 16, 3, 3))
+    y = net.back(layer(net, x, weights(1, 32, 32, 3, 3)), -4)
+    y = net.conv(net.add(nn.UnaryOp(y, "sigmoid")), weights(2, 64, 32, 3, 3) / 512, pads=(1,) * 4)
+    net.result(net.conv(y, weights(3, 8, 64, 1, 1) / 512))
+    function = net.function()
+    data = np.random.default_rng(7).integers(-128, 128, (1, 16, 16, 16)).astype(np.int8)
+    (expected,) = interpret(function, [data], net.context.weights)
+    model = clopt.compile(
+        ModuleOp([function]),
+        "adreno-740 fp16=false clml_launch_microseconds=0.1 clml=auto vta=auto",
+        weights=net.context.weights,
+        device=device,
+        accelerators={"clml": "reference"},
+        vta_megahertz=megahertz,
+    )
+    graphs = [op.name for op in model.module.ops if isinstance(op, OffloadGraphOp)]
+    assert sorted(graphs) == computing
+    np.testing.assert_allclose(model.run([data])[0], expected, rtol=1e-5, atol=1e-5)

@@ -4,15 +4,20 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from itertools import chain, combinations
+from itertools import chain, combinations, product
+from typing import ClassVar
 
 import pytest
 from xdsl.dialects import func
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import SSAValue
 
 from clopt.context import CloptContext
+from clopt.decisions import demand
+from clopt.decisions.choices import choice_of, site_of
+from clopt.decisions.choices import choices_of as found_choices
 from clopt.dialects import cl, clml, nn
+from clopt.errors import CloptError
 from clopt.messages.explanations import tables
 from clopt.passes.nn.choose import NNChoosePass
 from clopt.passes.nn.clml.accelerator import CLML
@@ -29,7 +34,7 @@ from clopt.passes.nn.offload.calls import sort_block
 from clopt.passes.nn.offload.chooser import Chooser
 from clopt.passes.nn.offload.copied import Copied
 from clopt.passes.nn.offload.matches import Match
-from clopt.passes.nn.offload.regions import form_regions
+from clopt.passes.nn.offload.regions import Region, form_regions
 from clopt.targets import with_facts
 from support.nn.layout_graphs import AUTO, Graph
 
@@ -55,9 +60,18 @@ def chooser_of(function: func.FuncOp, target: cl.Target) -> Chooser:
     """The choice for a function, which gets the forms of our kernels."""
     ctx, model = CloptContext(), Copied(function)
     legal = find_matches(model.function, target, ctx.weights).legal
-    return Chooser(
-        CLML(), function, target, model.in_function(legal, rewrite(function, target, ctx))
-    )
+    legal = model.in_function(legal, rewrite(function, target, ctx))
+    return Chooser(function, target, {CLML(): legal})
+
+
+def legal_of(chooser: Chooser) -> Sequence[Match]:
+    (offers,) = chooser.offers.values()
+    return offers.legal
+
+
+def matches_of(chooser: Chooser) -> Sequence[Match]:
+    (matches,) = chooser.matches.values()
+    return matches
 
 
 def kernel_costs(module: ModuleOp, target: cl.Target) -> float:
@@ -87,7 +101,8 @@ def partitioned(module: ModuleOp, target: cl.Target, numbers: set[int]) -> Modul
     function = function_of(module)
     weights = CloptContext().weights
     legal = find_matches(function, target, weights).legal
-    regions = form_regions(function, [match for i, match in enumerate(legal) if i in numbers])
+    chosen = [match for i, match in enumerate(legal) if i in numbers]
+    regions = form_regions(function, {CLML(): chosen})
     graphs = [outline(region, f"clml_{i}", weights)[0] for i, region in enumerate(regions)]
     sort_block(function)
     module.body.block.insert_ops_before(graphs, function)
@@ -160,7 +175,8 @@ def test_the_choice_is_the_best_partition(name: str, winograd: str, texture: str
             for ours, (_, written) in zip(kernels, every, strict=True)
         ]
         chooser = chooser_of(function_of(module.clone()), target)
-        chosen = {i for i, match in enumerate(chooser.offers.legal) if match in chooser.matches}
+        matches = matches_of(chooser)
+        chosen = {i for i, match in enumerate(legal_of(chooser)) if match in matches}
         mine = next(i for i, (numbers, _) in enumerate(every) if numbers == chosen)
         assert costs[mine] == pytest.approx(min(costs), rel=1e-6)
         assert chooser.cost == pytest.approx(costs[mine], rel=1e-6)
@@ -222,7 +238,7 @@ def test_what_is_written_costs_what_was_chosen(name: str, texture: str):
         NNChoosePass().apply(CloptContext(), written)
         written.verify()
         assert price(written, target) == pytest.approx(chooser.cost, rel=1e-6)
-        kinds.add(bool(chooser.matches))
+        kinds.add(bool(matches_of(chooser)))
     assert True in kinds
 
 
@@ -247,10 +263,166 @@ def test_a_slower_clml_never_computes_more():
                 for name in TIMES
                 if isinstance(fact := base.facts.get(name), float)
             }
-            counts.append(len(Chooser(CLML(), function, with_facts(base, facts), legal).matches))
+            chooser = Chooser(function, with_facts(base, facts), {CLML(): legal})
+            counts.append(len(matches_of(chooser)))
         assert counts == sorted(counts, reverse=True)
         assert counts[0] == len(legal)
         assert counts[-1] == 0
+
+
+class Second(CLML):
+    """Another accelerator: CLML with other costs and a cost for each tensor of a graph."""
+
+    name: ClassVar[str] = "second"
+    title: ClassVar[str] = "Second"
+
+    def __init__(self, own: cl.Target, transfer: float) -> None:
+        self.own = own
+        self.transfer = transfer
+
+    def microseconds(self, match: Match, target: cl.Target) -> float:
+        return super().microseconds(match, self.own)
+
+    def copy_microseconds(self, size: int, target: cl.Target) -> float:
+        return super().copy_microseconds(size, self.own)
+
+    def graph_microseconds(self, region: Region, target: cl.Target) -> float:
+        return self.transfer * (len(region.inputs) + len(region.outputs))
+
+
+def costs_of_all(module: ModuleOp, accelerators: Sequence[CLML], target: cl.Target) -> list[float]:
+    """The costs of each way to give every match to one of the accelerators, or to none."""
+    costs: list[float] = []
+    count = len(find_matches(function_of(module), target, CloptContext().weights).legal)
+    for owners in product((None, *accelerators), repeat=count):
+        written, weights = module.clone(), CloptContext().weights
+        function = function_of(written)
+        legal = list(zip(find_matches(function, target, weights).legal, owners, strict=True))
+        chosen = {each: [m for m, owner in legal if owner is each] for each in accelerators}
+        cost = 0.0
+        for i, region in enumerate(form_regions(function, chosen)):
+            made, _ = outline(region, f"clml_{i}", weights)
+            own = getattr(region.accelerator, "own", target)
+            cost += sum(map(CommandCosts(own).command, made.commands))
+            cost += region.accelerator.graph_microseconds(region, target)
+        sort_block(function)
+        costs.append(cost + kernel_costs(written, target))
+    return costs
+
+
+@pytest.mark.parametrize("transfer", [0.0, 1.5])
+@pytest.mark.parametrize("name", ["two_readers", "classifier"])
+def test_two_accelerators_share_the_best_partition(name: str, transfer: float):
+    graph = Graph((1, 24, 28, 28))
+    first = {"clml_convolution_mads_per_nanosecond": 360.0, "clml_launch_microseconds": 2.0}
+    target = with_facts(BASE, first)
+    module = graph.module(GRAPHS[name](graph), target=target)
+    seen: set[tuple[bool, ...]] = set()
+    for rate, launch, bandwidth in ((60.0, 0.2, 500.0), (60.0, 4.0, 50.0), (3000.0, 1.0, 50.0)):
+        second = {"clml_convolution_mads_per_nanosecond": rate, "clml_launch_microseconds": launch}
+        own = with_facts(target, second | {"clml_bandwidth": bandwidth})
+        accelerators = CLML(), Second(own, transfer)
+        function = function_of(module.clone())
+        legal = {
+            a: find_matches(function, target, CloptContext().weights).legal for a in accelerators
+        }
+        chooser = Chooser(function, target, legal)
+        assert chooser.cost == pytest.approx(
+            min(costs_of_all(module, accelerators, target)), rel=1e-6
+        )
+        seen.add(tuple(map(bool, chooser.matches.values())))
+    mixed = {(True, True)} if name == "classifier" and not transfer else set[tuple[bool, ...]]()
+    assert seen == {(True, False), (False, True)} | mixed
+
+
+def choices_of(
+    module: ModuleOp, target: cl.Target, demands: Sequence[cl.ChoiceAttr], **options: int
+):
+    """The written module, without its choices, and those."""
+    written = module.clone()
+    cl.set_target(written, target)
+    demand(written, demands)
+    NNChoosePass(**options).apply(CloptContext(), written)
+    written.verify()
+    made = found_choices(written) or []
+    del written.attributes["cl.choices"]
+    return str(written), made
+
+
+def only(choices: Sequence[cl.ChoiceAttr], kind: str) -> list[cl.ChoiceAttr]:
+    return [choice for choice in choices if choice.kind.data == kind]
+
+
+def kinds(choices: Sequence[cl.ChoiceAttr]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for each in choices:
+        shown = each.choice.data if isinstance(each.choice, StringAttr) else str(each.choice)
+        found.setdefault(each.kind.data, []).append(shown)
+    return found
+
+
+def test_writers_are_noted_and_demanded():
+    """Values in CLML have no layout of their own; all choices together give the same module."""
+    graph = Graph((1, 256, 56, 56))
+    y = graph.add(nn.UnaryOp(graph.conv(graph.x, 256), "exp"))
+    module = graph.module(graph.conv(graph.relu(graph.pool(graph.conv(y, 4, 1))), 8, 1))
+    usual, made = choices_of(module, BASE, [])
+    (writers, layouts) = (kinds(made)[kind] for kind in ("offload", "layout"))
+    assert writers == ["clml then kernels", "kernels", "kernels", "kernels"]
+    assert len(layouts) == 4
+    assert choices_of(module, BASE, made) == (usual, made)
+    for choice in made:
+        if choice.kind.data != "offload":
+            continue
+        site = site_of(choice)
+        for word in ("kernels", "clml", "clml then kernels"):
+            forced = choice_of(site, StringAttr(word))
+            if word == "clml" and choice is made[0]:
+                with pytest.raises(CloptError, match="it is kernels or clml then kernels"):
+                    choices_of(module, BASE, [forced])
+            elif word == "clml then kernels" and choice is not made[0]:
+                with pytest.raises(CloptError, match="it is kernels or clml"):
+                    choices_of(module, BASE, [forced])
+            else:
+                _, found = choices_of(module, BASE, [forced])
+                assert next(each for each in found if site_of(each) == site).choice == forced.choice
+                whole = kinds(found)["offload"].count("clml")
+                assert len(kinds(found)["layout"]) == 4 - whole
+                assert choices_of(module, BASE, found)[1] == found
+
+
+def test_demands_that_contradict_each_other_are_refused():
+    """A convolution in another form is three kernels, which CLML computes together or not."""
+    graph = Graph((1, 64, 28, 28))
+    module = graph.module(graph.conv(graph.x, 64))
+    target = with_facts(BASE, {"winograd": "prefer", "clml_convolution_mads_per_nanosecond": 1.0})
+    _, made = choices_of(module, target, [])
+    sites = [site_of(each) for each in only(made, "offload")]
+    assert kinds(made)["offload"] == ["kernels"] * 3
+    _, forced = choices_of(module, target, [choice_of(sites[0], StringAttr("clml"))])
+    assert kinds(forced)["offload"] == ["clml"] * 3
+    words = zip(sites, ("clml", "kernels", "clml"), strict=True)
+    both = [choice_of(site, StringAttr(word)) for site, word in words]
+    with pytest.raises(CloptError, match=r"clml does not fit .*: no graph can hold it, or another"):
+        choices_of(module, target, both)
+
+
+def test_a_demanded_graph_must_be_large_enough():
+    graph = Graph((1, 64, 28, 28))
+    module = graph.module(graph.conv(graph.x, 64))
+    _, made = choices_of(module, BASE, [])
+    (choice,) = only(made, "offload")
+    forced = choice_of(site_of(choice), StringAttr("clml"))
+    assert "clml.graph" in choices_of(module, BASE, [forced])[0]
+    with pytest.raises(CloptError, match="no graph can hold it"):
+        choices_of(module, BASE, [forced], minimum=2)
+
+
+def test_without_layouts_only_writers_are_noted():
+    graph = Graph((1, 256, 56, 56))
+    module = graph.module(graph.conv(graph.add(nn.UnaryOp(graph.conv(graph.x, 256), "exp")), 4, 1))
+    _, made = choices_of(module, BASE, [], graphs_only=True)
+    assert kinds(made) == {"offload": ["clml then kernels", "kernels"]}
 
 
 class Entered(CLML):
@@ -259,7 +431,7 @@ class Entered(CLML):
     def __init__(self, entry: float) -> None:
         self.entry = entry
 
-    def entry_microseconds(self, target: cl.Target) -> float:
+    def graph_microseconds(self, region: Region, target: cl.Target) -> float:
         return self.entry
 
 
@@ -283,7 +455,7 @@ def test_entries_of_graphs_are_weighed(name: str):
         costs.append((count, command_costs(each, target) + kernel_costs(each, target)))
     graphs: list[int] = []
     for entry in (0.0, 2.0, 8.0, 32.0, 1e4):
-        chooser = Chooser(Entered(entry), function, target, legal)
+        chooser = Chooser(function, target, {Entered(entry): legal})
         best = sorted(cost + entry * count for count, cost in costs)
         place = 1 if (name, entry) == ("around", 8.0) else 0
         assert chooser.cost == pytest.approx(best[place], rel=1e-6), entry
@@ -301,14 +473,13 @@ def test_a_cheap_operation_between_kernels_of_ours_stays_there():
         BASE, {"clml_convolution_mads_per_nanosecond": 20.0, "clml_launch_microseconds": 1.0}
     )
     function = function_of(graph.module(graph.conv(z, 32)))
-    chooser = Chooser(
-        CLML(), function, target, find_matches(function, target, CloptContext().weights).legal
-    )
-    assert chooser.offers.legal
-    assert not chooser.matches
+    legal = find_matches(function, target, CloptContext().weights).legal
+    chooser = Chooser(function, target, {CLML(): legal})
+    assert legal_of(chooser)
+    assert not matches_of(chooser)
     free = with_facts(target, {"clml_launch_microseconds": 0.0, "clml_bandwidth": 1e6})
-    chooser = Chooser(CLML(), function, free, chooser.offers.legal)
-    assert [type(match.ops[0]) for match in chooser.matches] == [nn.PoolOp]
+    chooser = Chooser(function, free, {CLML(): legal})
+    assert [type(match.ops[0]) for match in matches_of(chooser)] == [nn.PoolOp]
 
 
 def test_the_large_convolution_goes_and_the_small_one_stays():
@@ -317,9 +488,9 @@ def test_the_large_convolution_goes_and_the_small_one_stays():
     small = graph.conv(graph.add(nn.UnaryOp(graph.pool(large), "exp")), 4, 1)
     function = function_of(graph.module(small))
     legal = find_matches(function, BASE, CloptContext().weights).legal
-    chooser = Chooser(CLML(), function, BASE, legal)
-    assert large in [match.result for match in chooser.matches]
-    assert small not in [match.result for match in chooser.matches]
+    chooser = Chooser(function, BASE, {CLML(): legal})
+    assert large in [match.result for match in matches_of(chooser)]
+    assert small not in [match.result for match in matches_of(chooser)]
 
 
 def test_the_first_operations_of_a_kernel_can_be_in_clml():
@@ -328,8 +499,8 @@ def test_the_first_operations_of_a_kernel_can_be_in_clml():
     y = graph.add(nn.UnaryOp(graph.conv(graph.x, 256), "exp"))
     function = function_of(graph.module(y))
     legal = find_matches(function, BASE, CloptContext().weights).legal
-    chooser = Chooser(CLML(), function, BASE, legal)
-    assert [type(match.ops[-1]) for match in chooser.matches] == [nn.ConvOp]
+    chooser = Chooser(function, BASE, {CLML(): legal})
+    assert [type(match.ops[-1]) for match in matches_of(chooser)] == [nn.ConvOp]
 
 
 def test_transposed_convolutions_are_work_for_our_kernels_too():
@@ -338,9 +509,9 @@ def test_transposed_convolutions_are_work_for_our_kernels_too():
     y = graph.add(nn.ConvTransposeOp(graph.x, w, None, strides=[2, 2], pads=[1, 1, 1, 1]))
     function = function_of(graph.module(y))
     legal = find_matches(function, BASE, CloptContext().weights).legal
-    assert [match.result for match in Chooser(CLML(), function, BASE, legal).matches] == [y]
+    assert [m.result for m in matches_of(Chooser(function, BASE, {CLML(): legal}))] == [y]
     slow = with_facts(BASE, {"clml_convolution_mads_per_nanosecond": 50.0})
-    assert not Chooser(CLML(), function, slow, legal).matches
+    assert not matches_of(Chooser(function, slow, {CLML(): legal}))
 
 
 def test_the_choice_is_explained():
@@ -349,9 +520,8 @@ def test_the_choice_is_explained():
     small = graph.conv(graph.pool(y), 4, 1)
     module = graph.module(small, target=BASE)
     function = function_of(module)
-    chooser = Chooser(
-        CLML(), function, BASE, find_matches(function, BASE, CloptContext().weights).legal
-    )
+    legal = find_matches(function, BASE, CloptContext().weights).legal
+    chooser = Chooser(function, BASE, {CLML(): legal})
     ctx = CloptContext(explanations=[])
     NNChoosePass().apply(ctx, module)
     text = "\n".join(map(str, tables(ctx.explanations or ())))

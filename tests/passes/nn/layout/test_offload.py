@@ -1,4 +1,4 @@
-"""The choice between our kernels and an accelerator is the best of all possible ones."""
+"""The choice between our kernels and accelerators is the best of all possible ones."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from clopt.passes.nn.layout.candidates import PLAIN, Candidate
 from clopt.passes.nn.layout.cost import LayoutCostModel
 from clopt.passes.nn.layout.grouping import TEXELS
 from clopt.passes.nn.layout.kernels import Work
-from clopt.passes.nn.layout.offload import Offer, OffloadProblem, Writer
+from clopt.passes.nn.layout.offload import KERNELS, Offer, OffloadProblem
 from clopt.passes.nn.layout.problem import LayoutProblem
 from support import effort
 from support.nn.layout_graphs import AUTO, PREFER, Graph
@@ -26,8 +26,8 @@ from support.nn.layout_graphs import AUTO, PREFER, Graph
 OFF = AUTO.with_facts({"texture": "off"})
 TARGETS = {"auto": AUTO, "prefer": PREFER, "off": OFF}
 
-Choice = dict[SSAValue, tuple[Writer, Candidate]]
-"""The writer of each kernel's result, and its layout where that is ours."""
+Choice = dict[SSAValue, tuple[Offer | None, Candidate]]
+"""The offer accepted for each kernel, and the layout of its result where that is ours."""
 
 
 @dataclass
@@ -36,32 +36,31 @@ class Case:
 
     target: cl.Target
     layouts: LayoutProblem
-    offers: dict[SSAValue, Offer]
-    splits: dict[SSAValue, Offer]
-    copy: float
+    offers: dict[SSAValue, list[Offer]]
+    copies: dict[str, float]
+    """Microseconds to copy a value, by accelerator."""
     works: dict[SSAValue, Work] = field(init=False)
-    rests: dict[SSAValue, Work] = field(default_factory=dict[SSAValue, Work])
+    rests: dict[Offer, Work] = field(default_factory=dict[Offer, Work])
 
     def __post_init__(self) -> None:
         self.model = LayoutCostModel(self.target)
         self.read, self.transform = cache(self.model.read), cache(self.model.transform)
         self.works = self.layouts.works
-        copies = {value: self.copy for value in self.layouts.variables}
-        copies |= {offer.result: self.copy for offer in self.splits.values()}
-        self.problem = OffloadProblem(
-            "clml", self.layouts, self.offers, self.splits, copies, copies
-        )
+        values = [
+            *self.layouts.variables,
+            *(offer.result for offers in self.offers.values() for offer in offers),
+        ]
+        copies = {(name, v): copy for name, copy in self.copies.items() for v in values}
+        self.problem = OffloadProblem(self.layouts, self.offers, copies, copies)
 
     def choices(self) -> Iterator[Choice]:
         """All of them."""
-        possible: list[list[tuple[Writer, Candidate]]] = []
+        possible: list[list[tuple[Offer | None, Candidate]]] = []
         for value in self.works:
             ours = self.layouts.variables[value].candidates
-            found = [(Writer.OURS, candidate) for candidate in ours]
-            if value in self.offers:
-                found.append((Writer.WHOLE, PLAIN))
-            if value in self.splits:
-                found += [(Writer.SPLIT, candidate) for candidate in ours]
+            found: list[tuple[Offer | None, Candidate]] = [(None, each) for each in ours]
+            for offer in self.offers.get(value, ()):
+                found += [(offer, each) for each in ([PLAIN] if offer.is_whole else ours)]
             possible.append(found)
         for chosen in product(*possible):
             yield dict(zip(self.works, chosen, strict=True))
@@ -69,45 +68,52 @@ class Case:
     def cost(self, choice: Choice) -> float:
         """Each kernel and each copy, one after the other."""
         total = 0.0
-        imported: set[SSAValue] = set()
+        imported: set[tuple[str, SSAValue]] = set()
         exported: set[SSAValue] = set()
         for value, work in self.works.items():
-            writer, candidate = choice[value]
-            offer = {Writer.WHOLE: self.offers, Writer.SPLIT: self.splits}.get(writer, {}).get(
-                value
-            )
+            offer, candidate = choice[value]
             kernel = work
             if offer is not None:
                 total += offer.microseconds
-                imported |= offer.opaque_reads
+                imported |= {(offer.accelerator, read) for read in offer.opaque_reads}
                 for read in offer.plain_reads:
                     total += self.to_plain(read, self.place(read, choice, exported))
-            if writer is Writer.SPLIT:
-                assert offer is not None
+            if offer is not None and not offer.is_whole:
                 rest = [op for op in work.ops if op not in offer.ops]
                 inputs = [
                     v for v in (*work.inputs, offer.result) if any(v in o.operands for o in rest)
                 ]
-                kernel = self.rests.setdefault(value, Work(rest, inputs, value))
-                total += self.copy if offer.writes_opaque else 0.0
-            if writer is not Writer.WHOLE:
+                kernel = self.rests.setdefault(offer, Work(rest, inputs, value))
+                total += self.copies[offer.accelerator] if offer.writes_opaque else 0.0
+            if offer is None or not offer.is_whole:
                 total += self.kernel(kernel, candidate, choice, exported)
             if value in self.layouts.returned:
                 total += self.to_plain(value, self.place(value, choice, exported))
-        opaque = {v for v, (writer, _) in choice.items() if writer is Writer.WHOLE}
-        opaque = {v for v in opaque if self.offers[v].writes_opaque}
-        for value in imported - opaque:
-            total += self.copy + self.to_plain(value, self.place(value, choice, set()))
-        return total + self.copy * len(exported)
+        for name, value in imported:
+            writer = choice[value][0] if value in choice else None
+            if writer is not None and writer.is_whole and writer.writes_opaque:
+                if writer.accelerator == name:
+                    continue
+            total += self.copies[name]
+        for value in {value for _, value in imported}:
+            names = {name for name, read in imported if read is value}
+            writer = choice[value][0] if value in choice else None
+            held = writer is not None and writer.is_whole and writer.writes_opaque
+            if not held or names != {writer.accelerator}:
+                total += self.to_plain(value, self.place(value, choice, exported))
+        writers = [choice[value][0] for value in exported]
+        return total + sum(self.copies[offer.accelerator] for offer in writers if offer)
 
     def place(self, value: SSAValue, choice: Choice, exported: set[SSAValue]) -> Candidate:
         """Where an operation that is not opaque finds a value."""
         if value not in choice:
             return PLAIN
-        writer, candidate = choice[value]
-        if writer is Writer.WHOLE and self.offers[value].writes_opaque:
+        offer, candidate = choice[value]
+        if offer is None or not offer.is_whole:
+            return candidate
+        if offer.writes_opaque:
             exported.add(value)
-        return PLAIN if writer is Writer.WHOLE else candidate
+        return PLAIN
 
     def to_plain(self, value: SSAValue, candidate: Candidate) -> float:
         return self.transform(nn.plain_type(value.type), candidate.layout, None)
@@ -137,7 +143,9 @@ class Case:
         return total
 
 
-def case(graph: Graph, result: SSAValue, target: cl.Target, seed: int, copy: float) -> Case:
+def case(
+    graph: Graph, result: SSAValue, target: cl.Target, seed: int, copies: dict[str, float]
+) -> Case:
     """A case with offers of random cost: for kernels that end in no `exp`, and for the convolution
     before one.
     """
@@ -145,9 +153,8 @@ def case(graph: Graph, result: SSAValue, target: cl.Target, seed: int, copy: flo
     groups = form_groups(graph.function.body.block.ops, TEXELS)
     layouts = LayoutProblem(graph.function, groups, target)
     draw = random.Random(seed)
-    offers: dict[SSAValue, Offer] = {}
-    splits: dict[SSAValue, Offer] = {}
-    for value, work in layouts.works.items():
+    offers: dict[SSAValue, list[Offer]] = {}
+    for name, (value, work) in product(copies, layouts.works.items()):
         ops, last = list(work.ops), work.ops[-1]
         part = isinstance(last, nn.UnaryOp) and last.kind.data is nn.UnaryKind.EXP
         if part:
@@ -157,6 +164,8 @@ def case(graph: Graph, result: SSAValue, target: cl.Target, seed: int, copy: flo
         reads = [v for op in ops for v in op.operands if v in layouts.variables]
         opaque = draw.random() < 0.8
         offer = Offer(
+            name,
+            not part,
             ops,
             ops[-1].results[0],
             draw.uniform(1, 30),
@@ -164,8 +173,8 @@ def case(graph: Graph, result: SSAValue, target: cl.Target, seed: int, copy: flo
             frozenset(() if opaque else reads),
             opaque,
         )
-        (splits if part else offers)[value] = offer
-    return Case(target, layouts, offers, splits, copy)
+        offers.setdefault(value, []).append(offer)
+    return Case(target, layouts, offers, copies)
 
 
 def chain(graph: Graph) -> SSAValue:
@@ -195,12 +204,15 @@ GRAPHS = {f.__name__: f for f in (chain, residual, two_readers, around)}
 
 @pytest.mark.parametrize("name", GRAPHS)
 @pytest.mark.parametrize("target", TARGETS)
-def test_the_choice_is_the_best_of_all(name: str, target: str):
+@pytest.mark.parametrize("accelerators", ["one", "one and two"])
+def test_the_choice_is_the_best_of_all(name: str, target: str, accelerators: str):
     offloads: set[int] = set()
+    chosen_ones: set[str] = set()
     for seed in effort.seeds(9):
         graph = Graph((1, 8, 20, 20))
-        copy = (0.5, 3.0, 15.0)[seed % 3]
-        drawn = case(graph, GRAPHS[name](graph), TARGETS[target], seed, copy)
+        copies = {"one": (0.5, 3.0, 15.0)[seed % 3], "two": (4.0, 0.7)[seed % 2]}
+        copies = {each: copies[each] for each in accelerators.split(" and ")}
+        drawn = case(graph, GRAPHS[name](graph), TARGETS[target], seed, copies)
         solution = drawn.problem.solve()
         assert solution.exact
         assert solution.cost == pytest.approx(min(map(drawn.cost, drawn.choices())), rel=1e-9)
@@ -208,7 +220,31 @@ def test_the_choice_is_the_best_of_all(name: str, target: str):
         for value in drawn.works:
             state = drawn.problem.state_of(solution, value)
             layouts = drawn.problem.variables[value].layouts
-            chosen[value] = state.writer, PLAIN if state.layout is None else layouts[state.layout]
+            chosen[value] = state.offer, PLAIN if state.layout is None else layouts[state.layout]
         assert drawn.cost(chosen) == pytest.approx(solution.cost, rel=1e-9)
         offloads.add(len(drawn.problem.offloaded(solution)))
+        chosen_ones |= {offer.accelerator for offer in drawn.problem.offloaded(solution)}
     assert len(offloads) > 1
+    assert chosen_ones == set(copies)
+
+
+@pytest.mark.parametrize("name", GRAPHS)
+def test_the_choice_with_given_writers_is_the_best_of_all_such(name: str):
+    for seed in effort.seeds(6):
+        graph = Graph((1, 8, 20, 20))
+        drawn = case(graph, GRAPHS[name](graph), AUTO, seed, {"one": 2.0, "two": 1.0})
+        draw = random.Random(seed)
+        writers = {
+            value: (draw.choice(drawn.problem.writers(value)),)
+            for value in drawn.works
+            if draw.random() < 0.7
+        }
+        solution = drawn.problem.solve(writers)
+        costs = [drawn.cost(each) for each in drawn.choices() if may_be(each, writers)]
+        assert solution.cost == pytest.approx(min(costs), rel=1e-9)
+
+
+def may_be(choice: Choice, writers: dict[SSAValue, tuple[str]]) -> bool:
+    offers = {value: choice[value][0] for value in writers}
+    words = {v: KERNELS if offer is None else offer.writer for v, offer in offers.items()}
+    return all(word in writers[value] for value, word in words.items())

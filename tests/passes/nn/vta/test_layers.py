@@ -46,7 +46,8 @@ def regions_of(
 ) -> tuple[list[Region], list[str]]:
     split_dequantizes(function)
     matches = find_matches(function, config, context.weights)
-    return form_regions(function, matches.legal), [*dict.fromkeys(matches.reasons.values())]
+    regions = form_regions(function, {VTA(): matches.legal})
+    return regions, [*dict.fromkeys(matches.reasons.values())]
 
 
 def check_one_graph(
@@ -294,7 +295,7 @@ def test_graphs_of_more_tensors_than_instructions_name_are_split() -> None:
     function = net.function()
     split_dequantizes(function)
     matches = find_matches(function, BLOCK_16, net.context.weights)
-    regions = form_regions(function, matches.legal, most_tensors=VTA.most_tensors)
+    regions = form_regions(function, {VTA(): matches.legal})
     assert [len(region.inputs) + len(region.outputs) for region in regions] == [15, 6]
     for number, region in enumerate(regions):
         graph = graph_of(region, f"g{number}", BLOCK_16, net.context.weights).graph
