@@ -26,7 +26,7 @@ from ..dialects.cl import ChoiceAttr
 from ..dialects.properties import text
 from ..dialects.remarks import add_remarks
 from ..errors import CloptError
-from ..messages.explanations import Explained, Explanation, Reason, Summary, Why
+from ..messages.explanations import Explained, ExplainedSummary, Explanation, Reason, Why
 from ..messages.printable import printable
 from .sites import Site, SiteKind
 
@@ -125,7 +125,7 @@ class Choices:
     def summarise(self, kind: SiteKind, sentence: str) -> None:
         """Add a sentence about all choices of a kind to their explanation."""
         if self.explained is not None:
-            self.explained.append(Summary(kind.value, sentence))
+            self.explained.append(ExplainedSummary(kind.value, sentence))
 
     def decide(
         self,

@@ -108,14 +108,14 @@ class Explanation:
 
 
 @dataclass(frozen=True)
-class Summary:
+class ExplainedSummary:
     """A sentence about all choices of a kind."""
 
     kind: str
     text: str
 
 
-Explained: TypeAlias = Explanation | Summary
+Explained: TypeAlias = Explanation | ExplainedSummary
 Show: TypeAlias = Callable[[Sequence[Explained]], Sequence[object]]
 """A view of explanations that prints."""
 
@@ -176,7 +176,7 @@ def _table(kind: str, explained: Sequence[Explained]) -> ExplainedTable:
     return ExplainedTable(
         kind,
         ", ".join(f"{count} {why}" for why, count in counts.items()),
-        [each.text for each in explained if isinstance(each, Summary)],
+        [each.text for each in explained if isinstance(each, ExplainedSummary)],
         [_row(each, repeated) for each in choices],
     )
 
