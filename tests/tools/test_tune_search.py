@@ -30,7 +30,8 @@ def test_a_search_fills_the_database_beside_the_model(
     assert re.search(r"The search has not finished \d of 2 kernels; \d saw only", printed)
     records = TuningDatabase.read(database).records
     assert len(records) >= 6
-    assert {record.nodes for record in records} == {"conv", "conv, relu"}
+    plans = [record for record in records if record.kind == "plan"]
+    assert {record.nodes for record in plans} == {"conv", "conv, relu"}
     assert sum(record.default for record in records) >= 2
     assert all("Portable" in record.device for record in records)
     # Any plan is right, and a named database says nothing where it is from this very device.
