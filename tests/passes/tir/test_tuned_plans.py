@@ -25,7 +25,7 @@ from clopt.passes.nn.to_tir import NNToTIRPass
 from clopt.passes.tir.choose_plan import TIRChoosePlanPass
 from clopt.passes.tir.kernel_key import kernel_key
 from clopt.passes.tir.rules.plans import default_plan
-from support.tuning.records import HERE, POCL, of_fusion, record
+from support.tuning.records import HERE, POCL, record
 
 NETWORK = """
 func.func @main(%a: tensor<32x64xf32>, %b: tensor<64x48xf32>) -> tensor<32x48xf32> {
@@ -265,7 +265,6 @@ def test_a_torn_last_line_is_skipped(tmp_path: Path) -> None:
         ),
         (of(2, 1.0).line.replace('"pocl"', "[]"), '"target" must be str, not [].'),
         (of(2, 1.0).line.replace("#tir", "tir"), "must be #tir.plan<...>, not tir.plan<"),
-        (of_fusion("f", "apart", 1.0).line.replace("apart", "a"), "be joined or apart, not a."),
         (of(2, 1.0).line.replace(":1.0", ":NaN"), ':2: not JSON: {"format":2'),
         (of(2, 1.0).line.replace(":1.0", ":-1"), '"microseconds" must be float > 0.0, not -1.'),
         (of(2).line.replace("crashed", ""), 'a record needs either "microseconds" or a "fault".'),
