@@ -26,7 +26,7 @@ from ..errors import CloptError
 from ..messages.printable import printable
 from ..messages.sentences import reason_of
 from ..messages.source import Source, SourceModule
-from .choices import choice_of, site_of
+from .choices import choice_of, choice_text, site_of
 from .sites import Site
 
 HEADER = "clopt-choices 1"
@@ -53,6 +53,14 @@ def read_choices(path: Path) -> list[cl.ChoiceAttr]:
 def choices_text(choices: Iterable[cl.ChoiceAttr]) -> str:
     """Return the text of a file with these choices."""
     return f"{HEADER}\n{''.join(map(_lines, choices))}"
+
+
+def read_choice(choice: str, place: str) -> Attribute:
+    """Parse a choice: a word, or an attribute, which starts with `#`.
+
+    Raises CloptError, naming the place, for an attribute that does not parse.
+    """
+    return read_attribute(choice, place) if choice.startswith("#") else StringAttr(choice)
 
 
 def read_plan(plan: str, place: str) -> tir.Plan:
@@ -94,13 +102,10 @@ def _read_line(line: str, place: str) -> cl.ChoiceAttr:
         site = Site.parse(kind, digest)
     except ValueError as error:
         raise CloptError(f"{place}: {error}.") from error
-    chosen = choice.strip()
-    is_attribute = chosen.startswith("#")
-    return choice_of(site, read_attribute(chosen, place) if is_attribute else StringAttr(chosen))
+    return choice_of(site, read_choice(choice.strip(), place))
 
 
 def _lines(choice: cl.ChoiceAttr) -> str:
     nodes = text(choice.nodes)
     comment = f"# {printable(nodes)}\n" if nodes else ""
-    shown = text(choice.choice) or str(choice.choice)
-    return f"{comment}{choice.kind.data} {choice.digest.data} {shown}\n"
+    return f"{comment}{choice.kind.data} {choice.digest.data} {choice_text(choice.choice)}\n"

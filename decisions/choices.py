@@ -114,7 +114,7 @@ class Choices:
                 why = replace(why, why=Why.DEMANDED)
             elif recorded is not None and recorded.choice == choice:
                 why = replace(why, why=Why.MEASURED, times=dict.fromkeys(why.times))
-            shown = why.choice or _text(choice)
+            shown = why.choice or choice_text(choice)
             self.explained.append(Explanation(site.kind.value, site.text, nodes, shown, why))
 
     def explain(self, kind: SiteKind, nodes: str, reason: Reason) -> None:
@@ -135,27 +135,35 @@ class Choices:
         nodes: str,
         reason: Callable[[], Reason] = Reason,
     ) -> str:
-        """Return the demanded one of some words, the recorded or else the usual one, and note it.
+        """Return the word that `chosen` returns, and note it.
 
-        Raises CloptError if the module demands something else. `reason` explains the usual one.
+        Raises CloptError if the module demands something else. `reason` explains the usual word.
         """
-        possible = list(map(StringAttr, words))
-        preferred = self.preferred(site, possible)
-        chosen = usual if preferred is None else text(preferred)
-        if chosen is None or chosen not in words:
-            raise self.refused(site, nodes, f"it is {' or '.join(words)}")
+        chosen = self.chosen(site, usual, words, nodes)
 
         def with_words() -> Reason:
             found = reason()
             return replace(found, times={word: found.times.get(word) for word in words})
 
+        possible = map(StringAttr, words)
         self.note(site, StringAttr(chosen), nodes, with_words, possible=possible)
+        return chosen
+
+    def chosen(self, site: Site, usual: str, words: Collection[str], nodes: str) -> str:
+        """Return the demanded one of some words, or the recorded or else the usual one.
+
+        Raises CloptError if the module demands something else.
+        """
+        preferred = self.preferred(site, list(map(StringAttr, words)))
+        chosen = usual if preferred is None else text(preferred)
+        if chosen is None or chosen not in words:
+            raise self.refused(site, nodes, f"it is {' or '.join(words)}")
         return chosen
 
     def refused(self, site: Site, nodes: str, why: str) -> CloptError:
         """Return the error for a demanded choice that a site does not have."""
         found = self._found.get(site) or self._found[site.of_all]
-        shown = printable(_text(found.choice))
+        shown = printable(choice_text(found.choice))
         return CloptError(
             f"the choice {site_of(found)} {shown} does not fit {printable(nodes)}: {why}."
         )
@@ -184,6 +192,11 @@ class Choices:
         taken = (choice for choice in rest if choice.is_taken)
         waiting = (choice for choice in rest if not choice.is_taken)
         return ArrayAttr([*taken, *made, *waiting])
+
+
+def choice_text(choice: Attribute) -> str:
+    """Return a choice as in a file of choices: a word, or an attribute as printed."""
+    return text(choice) or str(choice)
 
 
 def choice_of(
@@ -235,11 +248,6 @@ def deciding(module: ModuleOp, ctx: Context | None = None) -> Generator[Choices 
         add_remarks(module, choices.remarks())
         if found is not None:
             demand(module, choices.written())
-
-
-def _text(choice: Attribute) -> str:
-    """Return a choice as in a file of choices."""
-    return text(choice) or str(choice)
 
 
 def remark_unmatched(module: ModuleOp, name: str) -> None:

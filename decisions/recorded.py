@@ -9,12 +9,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, ModuleOp
 
 from ..dialects import cl
 from ..dialects.remarks import add_remarks
 from ..errors import CloptError
-from .choice_file import read_attribute
+from .choice_file import read_choice
 from .choices import RECORDED_NAME, choice_of
 from .database import DeviceDriver, TuningDatabase, device_label, latest, sources
 from .record import Record
@@ -84,6 +84,4 @@ def choice_in(record: Record, nodes: str = "") -> cl.ChoiceAttr:
         site = Site.parse(record.kind, record.site)
     except ValueError as error:
         raise CloptError(f"{error}.") from error
-    is_attribute = record.choice.startswith("#")
-    chosen = read_attribute(record.choice, record.place) if is_attribute else None
-    return choice_of(site, chosen or StringAttr(record.choice), nodes)
+    return choice_of(site, read_choice(record.choice, record.place), nodes)

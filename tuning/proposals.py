@@ -10,7 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
 
 from ..decisions import Site
-from ..decisions.choices import choice_of, choices_of, site_of
+from ..decisions.choices import choice_of, choice_text, choices_of, site_of
 from ..decisions.record import Kind
 from ..dialects import cl, tir
 from ..dialects.properties import text
@@ -41,12 +41,12 @@ class Move:
     @property
     def old_text(self) -> str:
         """The old choice as in records and files."""
-        return text(self.old) or str(self.old)
+        return choice_text(self.old)
 
     @property
     def new_text(self) -> str:
         """The new choice as in records and files."""
-        return text(self.new) or str(self.new)
+        return choice_text(self.new)
 
     @property
     def back(self) -> Move:

@@ -75,11 +75,8 @@ class GroupChoices:
         key = digest((self.stored, structure_digest((), _chain(op, producer, views))))
         site = self.choices.next_site(SiteKind.GROUP, key)
         nodes = f"{node_name(producer)}, {node_name(op)}"
-        preferred = self.choices.preferred(site, _WORDS)
         default = APART if why else MERGED
-        word = default if preferred is None else text(preferred)
-        if word not in (MERGED, APART):
-            raise self.choices.refused(site, nodes, f"it is {MERGED} or {APART}")
+        word = self.choices.chosen(site, default, (MERGED, APART), nodes)
         made = _Decision(site, operand, word, word == default, nodes, why)
         self._made.setdefault(op, []).append(made)
         return word == MERGED

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
-from hashlib import sha256
 from typing import cast
 
 from xdsl.ir import Operation, SSAValue
 
 from ....dialects import nn
 from ..fuse import Group, is_literal
-from ..structure import structure, structure_text
+from ..structure import digest, structure, structure_text
 from .access import OperandAccess, contraction_lane, is_contraction, operand_accesses
 
 _NEVER = OperandAccess(0.0)
@@ -51,8 +50,7 @@ class Work:
     def digest(self) -> str:
         """Return a digest of the computation, independent of names: the key of its records."""
         rows, number = cast("tuple[tuple[object, ...], int]", self.key)
-        text = "\n".join([str(_VERSION), *map(structure_text, rows), str(number)])
-        return sha256(text.encode()).hexdigest()[:16]
+        return digest([str(_VERSION), *map(structure_text, rows), str(number)])
 
     @cached_property
     def _numbers(self) -> dict[SSAValue, int]:
