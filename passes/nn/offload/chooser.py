@@ -11,6 +11,7 @@ from xdsl.dialects import func
 from xdsl.ir import Block, Operation, SSAValue
 
 from ....dialects import cl
+from ....dialects.nn import LayoutAttr
 from ..fuse import form_groups
 from ..group_choices import GroupChoices
 from ..layout.demanded import LayoutSites
@@ -66,8 +67,15 @@ class Chooser:
         works = [parts[0] for group in formed if len(parts := works_of_group(group)) == 1]
         self.offers = {each: Offers(each, target, legal[each], works) for each in legal}
         layouts = LayoutProblem(function, formed, target)
-        self._layouts = LayoutSites(layouts, choices if target.lanes and not graphs_only else None)
-        self.problem = _problem(self._layouts.problem, self.offers)
+        self._layouts: LayoutSites | None = None
+        """The sites of layouts; None if no layout is a choice here."""
+        self._demanded_layouts: Mapping[SSAValue, LayoutAttr | None] = {}
+        if choices is not None and target.lanes and not graphs_only:
+            self._layouts = LayoutSites(layouts, choices)
+            self._demanded_layouts = self._layouts.demanded()
+        if self._demanded_layouts:
+            layouts = layouts.demanding(self._demanded_layouts)
+        self.problem = _problem(layouts, self.offers)
         self._sites = OffloadSites(self.problem, choices)
         self.kernels_only = self.problem.solve(self.problem.kernels())
         """The cheapest choice with OpenCL kernels only."""
@@ -87,13 +95,17 @@ class Chooser:
         reasons = LayoutReasons(problem.problem, solution.choice)
         writers = {value: state.writer for value, state in states.items()}
         self._sites.note(writers, partial(reasons.of_offload, problem))
+        if self._layouts is None:
+            return
         layouts = {
             value: problem.variables[value].layouts[state.layout].layout
             for value, state in states.items()
             if state.whole is None and state.layout is not None
         }
         summary = cost_summary(problem.layouts, solution)
-        self._layouts.note(layouts, partial(reasons.of_writer, problem), summary)
+        reason = partial(reasons.of_writer, problem)
+        # Recorded layouts do not apply beside accelerators, so the tuner need not search here.
+        self._layouts.note(layouts, reason, summary, is_searched=False)
 
     def _solve(self) -> tuple[Solution, float]:
         """Return the cheapest choice, and the additional cost of its graphs: copies and entries."""
@@ -127,7 +139,8 @@ class Chooser:
                 writers |= self._without([value], accelerator, writers)
         if best.cost + best_extra >= FORBIDDEN:
             self._sites.contradict()
-            self._layouts.contradict()
+            if self._layouts is not None and self._demanded_layouts:
+                raise self._layouts.contradiction(next(iter(self._demanded_layouts)))
         return best, best_extra
 
     def _poor(
