@@ -43,8 +43,8 @@ from .weights import Weights
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass, PassPipelineCallbackType
 
+    from .decisions.database import Tuning
     from .frontends.onnx.importer import ModelProto
-    from .passes.pipelines import Tuning
     from .reports.decisions import Decisions
     from .reports.quantization import QuantizationReport
 

@@ -147,6 +147,29 @@ class TuningDatabase:
         return latest(r for r in found if r.holds_for(target) and device.measured(r))
 
 
+@dataclass(frozen=True)
+class Tuning:
+    """The tuning databases and the device that they apply to: options of passes that choose."""
+
+    tuning: tuple[str, ...] = ()
+    """Paths of tuning databases."""
+    places: tuple[str, ...] = ()
+    """Paths of further databases, or `shipped`: the database that clopt includes for the target."""
+    device: str = ""
+    """The name and platform of the device that runs the kernels, as written in records."""
+    driver: str = ""
+    """The version of the device's driver."""
+
+    def database(self, target: Target) -> TuningDatabase:
+        """Return all databases as one. Raise CloptError for a mistake in one of `tuning`."""
+        return TuningDatabase.found(self.tuning, self.places, target)
+
+    @property
+    def place(self) -> DeviceDriver:
+        """The device with its driver, as in records."""
+        return DeviceDriver(self.device, self.driver)
+
+
 def is_valid(record: Record) -> bool:
     """Return whether a choice needs no further trial on the record's device.
 

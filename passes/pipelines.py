@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import takewhile
 
 from xdsl.context import Context
@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass, PassPipeline, PassPipelineCallbackType
 
 from ..context import CloptContext
+from ..decisions.database import Tuning
 from ..decisions.recorded import forget
 from ..errors import CloptError
 from .cl.pack_constants import CLPackConstantsPass
@@ -209,16 +210,6 @@ _COMPILE = (
     VerifyPass(),
 )
 """The passes of `opencl` as `clopt.compile` and the tools other than `clopt` run them."""
-
-
-@dataclass(frozen=True)
-class Tuning:
-    """The tuning databases and the device they apply to, for passes that choose."""
-
-    tuning: tuple[str, ...] = ()
-    places: tuple[str, ...] = ()
-    device: str = ""
-    driver: str = ""
 
 
 def run_pipeline(

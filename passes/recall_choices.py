@@ -9,13 +9,13 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ..decisions.database import DeviceDriver, TuningDatabase
+from ..decisions.database import Tuning
 from ..decisions.recorded import recall
 from ..dialects import cl
 
 
 @dataclass(frozen=True)
-class RecallChoicesPass(ModulePass):
+class RecallChoicesPass(Tuning, ModulePass):
     """Give a module the choices that made networks faster, by tuning databases.
 
     They become the attribute `cl.recorded`. A pass that decides takes the recorded choice of a site
@@ -25,16 +25,7 @@ class RecallChoicesPass(ModulePass):
     """
 
     name: ClassVar[str] = "recall-choices"
-    tuning: tuple[str, ...] = ()
-    """Paths of tuning databases."""
-    places: tuple[str, ...] = ()
-    """Paths of further databases, or `shipped`: the database of the target in the package."""
-    device: str = ""
-    """The name and platform of the device that runs the kernels, as in tuning records."""
-    driver: str = ""
-    """The version of the device's driver."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
-        database = TuningDatabase.found(self.tuning, self.places, target)
-        recall(op, database, target, DeviceDriver(self.device, self.driver))
+        recall(op, self.database(target), target, self.place)

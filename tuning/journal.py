@@ -9,10 +9,9 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from ..decisions.choice_file import read_plan
-from ..decisions.database import DeviceDriver, TuningDatabase, is_valid
+from ..decisions.database import DeviceDriver, Tuning, TuningDatabase, is_valid
 from ..decisions.record import Kind, Record
 from ..dialects import cl
-from ..passes.pipelines import Tuning
 from ..passes.tir.ranked_plans import is_current
 from . import records
 from .instrument import InstrumentDevice

@@ -17,8 +17,9 @@ from ..compiled_model import CompiledModel
 from ..context import CloptContext
 from ..decisions.choice_file import choices_text
 from ..decisions.choices import demand
+from ..decisions.database import Tuning
 from ..dialects import cl, nn
-from ..passes.pipelines import Tuning, run_pipeline
+from ..passes.pipelines import run_pipeline
 from ..passes.tir.apply_plan import TIRApplyPlanPass
 from ..passes.tir.choose_plan import TIRChoosePlanPass
 from ..targets import TargetChoice

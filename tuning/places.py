@@ -12,7 +12,7 @@ from ..files.caches import cache_place, is_private
 from ..messages.printable import printable
 
 if TYPE_CHECKING:
-    from ..passes.pipelines import Tuning
+    from ..decisions.database import Tuning
 
 OFF = "off"
 """The name that stands for no database."""
@@ -69,8 +69,7 @@ def tuning_for(
     model: object, named: str | PathLike[str] | None, device: OpenCLDevice | None
 ) -> Tuning:
     """Return the databases for a model on a device: `databases_for`, and clopt's own."""
-    from ..decisions.database import SHIPPED
-    from ..passes.pipelines import Tuning
+    from ..decisions.database import SHIPPED, Tuning
 
     place: dict[str, Any] = {}
     if device is not None:

@@ -11,7 +11,7 @@ from xdsl.passes import ModulePass
 
 from ...context import memory_budget_of
 from ...decisions import deciding
-from ...decisions.database import DeviceDriver
+from ...decisions.database import Tuning
 from ...dialects import cl, tir
 from ...dialects.remarks import add_remarks
 from ..locations import node_name
@@ -25,7 +25,7 @@ from .tuned_plans import TunedPlans
 
 
 @dataclass(frozen=True)
-class TIRChoosePlanPass(ModulePass):
+class TIRChoosePlanPass(Tuning, ModulePass):
     """Choose the plan of each naive kernel: the default plan of the first rule that applies.
 
     A plan that the module's choices demand (`decisions/choices.py`) comes first; an error says if
@@ -44,23 +44,13 @@ class TIRChoosePlanPass(ModulePass):
     """
 
     name: ClassVar[str] = "tir-choose-plan"
-    tuning: tuple[str, ...] = ()
-    """Paths of tuning databases."""
-    places: tuple[str, ...] = ()
-    """Paths of further databases, or `shipped`: the database that clopt includes for the target."""
-    device: str = ""
-    """The name and platform of the device that runs the kernels, as written in records."""
-    driver: str = ""
-    """The version of the device's driver."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
         kernels = [func for func in op.ops if isinstance(func, tir.FuncOp) and _is_open(func)]
         whole = _kernels_of_whole_sums(op, memory_budget_of(ctx))
         splitting = [rule.name for rule in rules() if rule.splits]
-        tuned = TunedPlans.read(
-            self.tuning, self.places, DeviceDriver(self.device, self.driver), target
-        )
+        tuned = TunedPlans.read(self, target)
 
         def chosen(func: tir.FuncOp) -> tir.Plan:
             """Return the plan of a kernel, with the plans of its parts."""

@@ -7,7 +7,7 @@ from collections.abc import Container, Sequence
 from dataclasses import dataclass, field
 
 from ...decisions.choice_file import read_plan
-from ...decisions.database import DeviceDriver, RecordSource, TuningDatabase, device_label
+from ...decisions.database import DeviceDriver, RecordSource, Tuning, TuningDatabase, device_label
 from ...dialects import cl, tir
 from ...messages.printable import printable
 from .kernel_key import kernel_key
@@ -37,15 +37,10 @@ class TunedPlans:
     """How many plans were measured on other devices, by device."""
 
     @classmethod
-    def read(
-        cls, named: Sequence[str], places: Sequence[str], device: DeviceDriver, target: cl.Target
-    ) -> TunedPlans:
-        """Read databases. Raise CloptError for a mistake in a named one.
-
-        Databases in `places` may be missing, and a mistake in one is a remark.
-        """
-        database = TuningDatabase.found(named, places, target)
-        return cls(database, named, device, target, list(database.remarks))
+    def read(cls, tuning: Tuning, target: cl.Target) -> TunedPlans:
+        """Read databases. Raise CloptError for a mistake in a named one."""
+        database = tuning.database(target)
+        return cls(database, tuning.tuning, tuning.place, target, list(database.remarks))
 
     def plan(self, func: tir.FuncOp, without: Container[str], default: tir.Plan) -> tir.Plan | None:
         """Return the best plan by a rule not in `without`, or None for the default."""
