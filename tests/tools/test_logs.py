@@ -18,7 +18,7 @@ from clopt.tools import compile, logs, opt, run, vta_objdump
 from clopt.tools.console import print_remarks, user_errors
 from clopt.tools.reduce import __main__ as reduce
 from clopt.tools.tune import __main__ as tune
-from clopt.tools.tune.search import _Display
+from clopt.tools.tune.display import SearchDisplay
 from clopt.tuning.session import Budget
 
 LOGGER = logging.getLogger("clopt")
@@ -127,9 +127,9 @@ def wait_for(capsys: pytest.CaptureFixture[str], printed: list[str], count: int)
 
 def test_a_search_has_a_line_for_each_stage(capsys, monkeypatch: pytest.MonkeyPatch):
     clock = iter([0, 0, 0.9, 1.0, 1.1, 2.0, 5.0])
-    monkeypatch.setattr("clopt.tools.tune.search.time.monotonic", lambda: next(clock))
+    monkeypatch.setattr("clopt.tools.tune.display.time.monotonic", lambda: next(clock))
     monkeypatch.setattr(logs, "PATIENCE", 1.0)
-    display = _Display(Budget(None, 10))
+    display = SearchDisplay(Budget(None, 10))
     for trials in range(4):
         display.tell_choices(trials)
     told = ["trying other choices in the network ..."]

@@ -16,12 +16,9 @@ from contextlib import closing, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any
 
-from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn, TimeRemainingColumn
-
 from ...decisions.database import TuningDatabase
 from ...errors import CloptError
 from ...messages.printable import printable
-from ...tuning import session
 from ...tuning.choice_search import ChoiceOutcome, ChoiceSearch
 from ...tuning.confirm import Build, Confirmation, confirm
 from ...tuning.deadline import Deadline, TimeIsUpError
@@ -29,12 +26,12 @@ from ...tuning.journal import DatabaseJournal
 from ...tuning.networks import TunedModel
 from ...tuning.places import database_beside
 from ...tuning.session import Budget, Outcome, Session
-from .. import logs
 from ..console import Options, gather_target, make_parser, print_remarks
 from ..json_output import VERSION, json_option, print_json
-from ..logs import is_quiet, progress
+from ..logs import progress
 from ..option_values import parse_dims, parse_seconds
 from ..tables import cut_text, table, terminal
+from .display import SearchDisplay
 from .machines import MACHINES, check, machines_of, networks_of
 
 EXAMPLES = """\
@@ -182,7 +179,7 @@ def _search(
 
     `facts` receives the result for `--json`.
     """
-    display = _Display(budget)
+    display = SearchDisplay(budget)
     with closing(machines_of(options)) as machines:
         journal = DatabaseJournal(path, machines.device)
         with networks_of(options) as build, display:
@@ -212,7 +209,11 @@ def _search(
 
 
 def _search_choices(
-    model: TunedModel, journal: DatabaseJournal, budget: Budget, build: Build, display: _Display
+    model: TunedModel,
+    journal: DatabaseJournal,
+    budget: Budget,
+    build: Build,
+    display: SearchDisplay,
 ) -> Budget:
     """Spend a share of a budget on other choices; return the rest."""
     start, share = time.monotonic(), budget.share(_CHOICES)
@@ -259,64 +260,6 @@ def _confirmed(
         task = next(each.task for each in outcomes if each.task.kernel == result.kernel)
         journal.note(task, result, is_default=False)
     return confirmation
-
-
-class _Display:
-    """Shows the progress and the gain of a search on a terminal."""
-
-    def __init__(self, budget: Budget) -> None:
-        self._budget = budget
-        self._start = time.monotonic()
-        self._before = 0
-        """Trials of the stage before."""
-        is_terminal = terminal(stderr=True).is_terminal
-        self._has_lines = not (is_terminal or is_quiet())
-        self._stage, self._due = "", math.inf
-        """What is tried now, and when a line in a pipe is due that tells of it."""
-        self._bar = Progress(
-            TextColumn("{task.description}"),
-            BarColumn(),
-            TimeElapsedColumn(),
-            TimeRemainingColumn(),
-            console=terminal(stderr=True),
-            disable=not is_terminal or is_quiet(),
-        )
-        self._row = self._bar.add_task("the first plans", total=budget.seconds or budget.trials)
-
-    def __enter__(self) -> _Display:
-        self._bar.start()
-        return self
-
-    def __exit__(self, *error: object) -> None:
-        self._bar.stop()
-
-    def tell_choices(self, trials: int) -> None:
-        """Show how many other networks were tried."""
-        self._before = trials
-        self._tell_stage("trying other choices in the network")
-        self._update(trials, f"{trials} other networks")
-
-    def tell(self, now: session.Progress) -> None:
-        """Show the result of a trial."""
-        self._tell_stage("trying plans of kernels")
-        share = now.saved / now.total if now.total else 0.0
-        self._update(
-            self._before + now.trials,
-            f"{now.trials} plans, kernels {share:.1%} shorter; @{now.search.task.name}",
-        )
-
-    def _tell_stage(self, text: str) -> None:
-        now = time.monotonic()
-        if text != self._stage:
-            self._stage, self._due = text, now + logs.PATIENCE
-        if self._has_lines and now >= self._due:
-            self._due = math.inf
-            print(f"{text} ...", file=sys.stderr, flush=True)
-
-    def _update(self, trials: int, text: str) -> None:
-        by_time = self._budget.seconds is not None
-        done = time.monotonic() - self._start if by_time else trials
-        self._bar.update(self._row, completed=done, description=text)
 
 
 def _tell_choices(found: ChoiceOutcome | None) -> None:
