@@ -39,7 +39,7 @@ Chosen = Mapping[str, str]
 
 @dataclass
 class Model:
-    """Stands for a compiled network."""
+    """A stand-in for a compiled network."""
 
     module: ModuleOp
     chosen: Chosen
@@ -55,7 +55,7 @@ class Model:
 
 @dataclass
 class Network:
-    """Stands for a model with sites a, b, c and d of forms, and one site of a border."""
+    """A stand-in for a model with four form sites, a to d, and a border site, e."""
 
     time: Callable[[Chosen], float]
     """Microseconds of an inference by the choices of its sites."""

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 import numpy as np
 import onnx
@@ -96,16 +97,7 @@ def separable_network(widths: Sequence[int] = (16, 384), size: int = 10) -> onnx
             helper.make_node("Conv", [f"r{i}", f"p{i}"], [f"y{i}"], name=f"p{i}"),
         ]
         x, channels = f"y{i}", width
-    shape = (1, widths[0], size, size)
-    graph = helper.make_graph(
-        nodes,
-        "separable",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
-        [helper.make_tensor_value_info(x, TensorProto.FLOAT, None)],
-        [numpy_helper.from_array(v.astype(np.float32), name) for name, v in weights.items()],
-    )
-    opset = helper.make_opsetid("", 17)
-    return helper.make_model(graph, opset_imports=[opset], ir_version=9)
+    return _model("separable", nodes, (1, widths[0], size, size), (x, None), weights)
 
 
 def assorted_network() -> onnx.ModelProto:
@@ -133,19 +125,8 @@ def assorted_network() -> onnx.ModelProto:
         helper.make_node("Softmax", ["scores"], ["shares"]),
         helper.make_node("MatMul", ["shares", "v"], ["y"]),
     ]
-    for node in nodes:
-        node.name = node.output[0]
-    graph = helper.make_graph(
-        nodes,
-        "assorted",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, (1, 3, 8, 8))],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, (1, 16, 8))],
-        [
-            *(numpy_helper.from_array(v.astype(np.float32), name) for name, v in weights.items()),
-            numpy_helper.from_array(np.array([1, 12, 16]), "shape"),
-        ],
-    )
-    return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)
+    numbers = {"shape": [1, 12, 16]}
+    return _model("assorted", nodes, (1, 3, 8, 8), ("y", (1, 16, 8)), weights, numbers)
 
 
 def grouped_network() -> onnx.ModelProto:
@@ -166,16 +147,28 @@ def grouped_network() -> onnx.ModelProto:
         helper.make_node("Reshape", ["maps", "shape"], ["rows"]),
         helper.make_node("MatMul", ["rows", "w2"], ["y"]),
     ]
+    return _model("grouped", nodes, (2, 3, 12, 12), ("y", (2, 4, 5)), weights, numbers)
+
+
+def _model(
+    name: str,
+    nodes: Sequence[onnx.NodeProto],
+    shape: Sequence[int],
+    output: tuple[str, Sequence[int] | None],
+    weights: Mapping[str, np.ndarray],
+    numbers: Mapping[str, Sequence[int]] = MappingProxyType({}),
+) -> onnx.ModelProto:
+    """A model that reads `x`. A node without a name gets that of its output."""
     for node in nodes:
-        node.name = node.output[0]
+        node.name = node.name or node.output[0]
     graph = helper.make_graph(
         nodes,
-        "grouped",
-        [helper.make_tensor_value_info("x", TensorProto.FLOAT, (2, 3, 12, 12))],
-        [helper.make_tensor_value_info("y", TensorProto.FLOAT, (2, 4, 5))],
+        name,
+        [helper.make_tensor_value_info("x", TensorProto.FLOAT, shape)],
+        [helper.make_tensor_value_info(output[0], TensorProto.FLOAT, output[1])],
         [
-            *(numpy_helper.from_array(v.astype(np.float32), name) for name, v in weights.items()),
-            *(numpy_helper.from_array(np.array(v), name) for name, v in numbers.items()),
+            *(numpy_helper.from_array(v.astype(np.float32), key) for key, v in weights.items()),
+            *(numpy_helper.from_array(np.array(v), key) for key, v in numbers.items()),
         ],
     )
     return helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=9)

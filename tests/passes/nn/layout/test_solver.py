@@ -9,6 +9,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from solvers import random_problem
 
 from clopt.passes.nn.layout.solver import Problem, solve
 from support import effort
@@ -53,16 +54,6 @@ def test_without_room_for_tables_it_says_so_and_is_no_worse_than_each_alone(prob
     for variable, choice in enumerate(solution.choice):
         costs = problem.local_costs(variable, solution.choice, around[variable])
         assert costs[choice] == pytest.approx(costs.min())
-
-
-def random_problem(count: int, edges: list[tuple[int, int]], candidates: int = 5) -> Problem:
-    rng = np.random.default_rng(0)
-    problem = Problem()
-    for _ in range(count):
-        problem.add(rng.random(candidates).tolist())
-    for a, b in edges:
-        problem.relate(a, b, rng.random((candidates, candidates)))
-    return problem
 
 
 def chain_cost(problem: Problem) -> float:
