@@ -130,6 +130,7 @@ def test_all_choices_give_the_same_program(model: Model, tmp_path: Path) -> None
     assert not again.remarks
 
 
+@pytest.mark.by_default(cases=2)
 @pytest.mark.in_turns
 @pytest.mark.usefixtures("quick_builds")
 def test_each_other_choice_computes_the_same(model: Model, device: str, tmp_path: Path) -> None:
@@ -162,6 +163,7 @@ def islands() -> onnx.ModelProto:
 OFFLOAD = Case(islands, "adreno-740 texture=prefer clml=auto fp16=false winograd=off", {"offload"})
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.in_turns
 def test_each_writer_computes_the_same(device: str, tmp_path: Path) -> None:
     network, file = islands(), tmp_path / "choices"
