@@ -6,7 +6,6 @@ import sys
 from collections.abc import Generator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp, UnregisteredAttr
@@ -16,9 +15,6 @@ from .dialects.nn.weights_attr import module_weights, set_module_weights
 from .messages.explanations import Explained, Show
 from .universe import CLOPT_UNIVERSE, all_dialects, with_all_packages
 from .weights import Array, Weights
-
-if TYPE_CHECKING:
-    from .passes.memory_budget import MemoryBudget
 
 
 @dataclass
@@ -31,8 +27,6 @@ class CloptContext(Context):
     weights: Weights = field(default_factory=Weights)
     explanations: list[Explained] | None = None
     """The explanations of all choices so far; None unless the user wants them."""
-    budget: MemoryBudget | None = None
-    """The savings that a memory limit requires of the passes; None without a limit."""
 
     def __post_init__(self) -> None:
         if not self._registered_dialects:
@@ -71,7 +65,6 @@ class CloptContext(Context):
             self._registered_dialects.copy(),
             self.weights,
             self.explanations,
-            self.budget,
         )
 
 
@@ -103,11 +96,6 @@ def weights_of(ctx: Context, op: Operation) -> Weights:
         ctx.weights.adopt(own)
         set_module_weights(module, ctx.weights)
     return ctx.weights
-
-
-def memory_budget_of(ctx: Context) -> MemoryBudget | None:
-    """Return the memory budget for the passes, or None without a memory limit."""
-    return ctx.budget if isinstance(ctx, CloptContext) else None
 
 
 def explanations_of(ctx: Context) -> list[Explained] | None:

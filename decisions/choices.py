@@ -12,22 +12,25 @@ nodes tell where they were measured, if not on this device.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Collection, Generator, Iterable
+from collections.abc import Callable, Collection, Generator, Iterable, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from typing import cast
 
 from xdsl.context import Context
 from xdsl.dialects.builtin import ArrayAttr, ModuleOp, StringAttr
-from xdsl.ir import Attribute
+from xdsl.ir import Attribute, Operation
 
 from ..context import explanations_of
 from ..dialects.cl import ChoiceAttr
+from ..dialects.node_names import operation_number
 from ..dialects.properties import text
 from ..dialects.remarks import add_remarks
 from ..errors import CloptError
 from ..messages.explanations import Explained, ExplainedSummary, Explanation, Reason, Why
 from ..messages.printable import printable
+from .alternatives import ATTRIBUTE_NAME as ALTERNATIVES
+from .alternatives import Alternative, Saving, alternatives_of, write_alternatives
 from .sites import Site, SiteKind
 
 ATTRIBUTE_NAME = "cl.choices"
@@ -45,9 +48,14 @@ class Choices:
         found: Iterable[ChoiceAttr],
         explained: list[Explained] | None = None,
         recorded: Iterable[ChoiceAttr] = (),
+        alternatives: list[Alternative] | None = None,
     ) -> None:
-        """Start with the choices of a module; `explained` takes the explanations, if wanted."""
+        """Start with the choices of a module.
+
+        `explained` takes the explanations and `alternatives` the alternatives, if wanted.
+        """
         self.explained = explained
+        self._alternatives = alternatives
         self._found = {site_of(each): each for each in found}
         self._wanted = {site.of_all for site in self._found}
         self._recorded = {site_of(each): each for each in recorded}
@@ -111,7 +119,8 @@ class Choices:
         if self.explained is not None:
             why, recorded = reason(), self._recorded_at(site)
             if self.demanded(site) == choice:
-                why = replace(why, why=Why.DEMANDED)
+                by = Why.LIMIT if self.wants_alternatives else Why.DEMANDED
+                why = replace(why, why=by)
             elif recorded is not None and recorded.choice == choice:
                 why = replace(why, why=Why.MEASURED, times=dict.fromkeys(why.times))
             shown = why.choice or choice_text(choice)
@@ -159,6 +168,31 @@ class Choices:
         if chosen is None or chosen not in words:
             raise self.refused(site, nodes, f"it is {' or '.join(words)}")
         return chosen
+
+    @property
+    def wants_alternatives(self) -> bool:
+        """Return whether passes should tell alternatives to their choices."""
+        return self._alternatives is not None
+
+    def offer(
+        self,
+        site: Site,
+        choice: Attribute,
+        saving: Saving,
+        ops: Iterable[Operation],
+        nodes: str,
+    ) -> None:
+        """Tell a choice that takes fewer bytes than the one made, and more time.
+
+        The bytes are those of results of `ops`, or of the operations that these stem from. Choices
+        that save nothing are left out.
+        """
+        if self._alternatives is not None and saving.bytes > 0:
+            numbers = frozenset(n for op in ops if (n := operation_number(op)) is not None)
+            time = max(saving.microseconds, 0.0)
+            self._alternatives.append(
+                Alternative(site, choice, saving.bytes, time, saving.needed, numbers, nodes)
+            )
 
     def refused(self, site: Site, nodes: str, why: str) -> CloptError:
         """Return the error for a demanded choice that a site does not have."""
@@ -232,6 +266,18 @@ def demand(module: ModuleOp, choices: Iterable[ChoiceAttr]) -> None:
     module.attributes[ATTRIBUTE_NAME] = ArrayAttr(list(choices))
 
 
+def forget_choices(module: ModuleOp, demands: Sequence[ChoiceAttr] | None) -> None:
+    """Remove what a search left: alternatives, demands of its own that nothing met, notes.
+
+    `demands` are those of the user, who does not want notes if this is None.
+    """
+    module.attributes.pop(ALTERNATIVES, None)
+    if demands is None:
+        module.attributes.pop(ATTRIBUTE_NAME, None)
+    else:
+        demand(module, [x for x in choices_of(module) or () if x.is_taken or x in demands])
+
+
 @contextmanager
 def deciding(module: ModuleOp, ctx: Context | None = None) -> Generator[Choices | None]:
     """Give a pass the choices of its module, and write down what it notes.
@@ -241,13 +287,16 @@ def deciding(module: ModuleOp, ctx: Context | None = None) -> Generator[Choices 
     """
     found, recorded = choices_of(module), _listed(module, RECORDED_NAME)
     explained = None if ctx is None else explanations_of(ctx)
+    alternatives = alternatives_of(module)
     is_idle = found is None and recorded is None and explained is None
-    choices = None if is_idle else Choices(found or (), explained, recorded or ())
+    choices = None if is_idle else Choices(found or (), explained, recorded or (), alternatives)
     yield choices
     if choices is not None:
         add_remarks(module, choices.remarks())
         if found is not None:
             demand(module, choices.written())
+    if alternatives is not None:
+        write_alternatives(module, alternatives)
 
 
 def remark_unmatched(module: ModuleOp, name: str) -> None:

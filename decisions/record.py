@@ -40,6 +40,7 @@ the kernel itself."""
 Kind: TypeAlias = Literal[
     "form",
     "layout",
+    "operands",
     "offload",
     "group",
     "fusion",

@@ -18,6 +18,8 @@ class SiteKind(Enum):
     """Who computes a value: `kernels`, an accelerator by its name, or `NAME then kernels`."""
     GROUP = "group"
     """Whether an operation joins the kernel of its consumer: `merged`, or `apart`."""
+    OPERANDS = "operands"
+    """The operands of a kernel: `copied` into layouts that suit it, or read as `stored`."""
     FUSION = "fusion"
     """Whether a kernel computes its operand strip by strip: `joined`, or two kernels `apart`."""
     ATTENTION = "attention"

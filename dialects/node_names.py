@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, FileLineColLoc, FusedLoc, NameLoc, StringAttr
+from collections.abc import Iterable
+
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    FileLineColLoc,
+    FusedLoc,
+    IntAttr,
+    NameLoc,
+    StringAttr,
+)
 from xdsl.ir import Attribute, Operation
 
 from ..messages.printable import printable
@@ -27,3 +36,22 @@ def _name(location: Attribute) -> str:
             return "+".join(name for name in map(_name, parts) if name)
         case _:
             return ""
+
+
+def number_operations(ops: Iterable[Operation]) -> None:
+    """Give operations numbers in their locations, which the operations that replace them inherit.
+
+    Names of nodes do not tell operations apart: models may repeat or lack them.
+    """
+    for number, op in enumerate(ops):
+        place = FileLineColLoc(StringAttr(""), IntAttr(number), IntAttr(0))
+        op.location = NameLoc(StringAttr(_name(op.location) or f"{op.name} {number}"), place)
+
+
+def operation_number(op: Operation) -> int | None:
+    """Return the number of the operation that `op` stems from, if they were numbered."""
+    match op.location:
+        case NameLoc(location=FileLineColLoc(filename=StringAttr(data=""), line=line)):
+            return line.data
+        case _:
+            return None

@@ -1,36 +1,40 @@
-"""Lower a module to its fastest plan whose intermediate results stay within a limit.
+"""Lower a module to its fastest program whose intermediate results stay within a limit.
 
-Passes offer savings to a `MemoryBudget`: alternatives to their choices that take fewer bytes and
-more time. While the finished program exceeds the limit, the cheapest savings that bring each of its
-commands below the limit are taken and the passes run again.
+Under a limit, passes tell alternatives to their choices that take fewer bytes and more time. Only
+the finished program shows its memory: fragmentation, values computed in place, shared buffers. So
+an integer program (`memory_program.py`) selects the alternatives that bring all commands below the
+limit, and the passes run again with these demands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
-from functools import cached_property
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from itertools import chain
 
-from xdsl.dialects.builtin import ModuleOp, NameLoc, NoneAttr, StringAttr, UnknownLoc
-from xdsl.ir import SSAValue
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Attribute
 
 from ..context import CloptContext
-from ..dialects import cl, nn, tir
-from ..dialects.cl.image_pool import image_objects
-from ..dialects.cl.ops import byte_count
-from ..dialects.cl.placement import Extent, extent
+from ..decisions import Site, demand
+from ..decisions.alternatives import Alternative, alternatives_of, request_alternatives
+from ..decisions.choices import choices_of, forget_choices, site_of
+from ..dialects import nn, tir
+from ..dialects.node_names import number_operations
+from ..dialects.properties import text
 from ..dialects.remarks import add_remarks
 from ..errors import CloptError
-from .locations import node_name
-from .memory_budget import MemoryBudget, Saving
+from .memory_program import Option, cheapest
+from .memory_usage import MemoryUsage, Stored, usage_of
 
 _MOST_NODES = 4
 """Longest list of node names in a message."""
 
-_MOST_TRIALS = 6
-"""Number of savings, the slowest first, that are tentatively undone in the end; each trial lowers
-the module once.
-"""
+_MOST_STEPS = 12
+"""Most lowerings until a program is within the limit."""
+
+_MOST_TRIALS = 4
+"""Most lowerings to make a program within the limit faster."""
 
 
 def lower_within(
@@ -43,178 +47,202 @@ def lower_within(
     """
     if limit < 0:
         raise CloptError(f"a memory limit must be a number of bytes >= 0, got {limit:,}.")
-    plans = _Plans(ctx, module, lower)
-    taken, least = frozenset[Saving](), limit
-    try:
-        usage = plans.lower(taken)
-        while usage.bytes > least:
-            more, least = _more_savings(usage, plans.offers - taken, least)
-            if more:
-                taken |= more
-                usage = plans.lower(taken)
-        if least > limit:
-            raise _impossible(usage, limit)
-        taken = _without_superfluous(plans, taken, limit)
-    finally:
-        ctx.budget = None
-    if taken:
-        add_remarks(module, [_remark(taken, limit)])
+    search = _Search(ctx, module, lower)
+    plan = search.descend(limit)
+    if plan.usage.bytes > limit:
+        raise _impossible(plan.usage, limit)
+    plan = search.improve(plan, limit)
+    search.finish()
+    if plan.taken:
+        add_remarks(module, [_remark(plan.taken.values(), limit)])
+
+
+@dataclass(frozen=True, eq=False)
+class _Plan:
+    """The result of one lowering."""
+
+    taken: Mapping[Site, Alternative]
+    """The alternatives that were demanded and met."""
+    offers: list[Alternative]
+    usage: MemoryUsage
+
+    @property
+    def microseconds(self) -> float:
+        """Return the estimated time beyond the fastest plan's."""
+        return sum(each.microseconds for each in self.taken.values())
+
+    def next(self, limit: int, may_undo: bool) -> tuple[Mapping[Site, Alternative], bool]:
+        """Return the alternatives that take the least time within a limit, by the estimates.
+
+        If these exceed the limit, they do so by the least bytes, and the second result is false.
+        """
+        undone = list(self.taken.values()) if may_undo else []
+        options = [*map(self._option, self.offers), *map(self._undone, undone)]
+        selection = cheapest(self.usage, options, limit)
+        taken = dict(self.taken)
+        for number in selection.numbers:
+            if number < len(self.offers):
+                each = self.offers[number]
+                taken[each.site] = _sum(taken.get(each.site), each)
+            else:
+                del taken[undone[number - len(self.offers)].site]
+        return taken, selection.is_within
+
+    def _option(self, each: Alternative) -> Option:
+        """Return what taking an alternative changes."""
+        usage, commands = self.usage, self.usage.commands_of(each.operations)
+        stored = usage.stored_of(each.operations, each.bytes)
+        if not stored or (usage.has_arenas and not each.needed):
+            saved = dict.fromkeys(commands, each.bytes - each.needed)
+            return Option(each.site, each.microseconds, saved)
+        entering = frozenset(replace(x, bytes=each.needed, shape=None) for x in stored)
+        if usage.has_arenas:
+            saved = dict.fromkeys(commands, -each.needed)
+            return Option(each.site, each.microseconds, saved, frozenset(stored))
+        entering = entering if each.needed else frozenset[Stored]()
+        return Option(each.site, each.microseconds, {}, frozenset(stored), entering)
+
+    def _undone(self, each: Alternative) -> Option:
+        """Return what giving up an alternative changes."""
+        usage, commands = self.usage, sorted(self.usage.commands_of(each.operations))
+        if usage.has_arenas or not commands:
+            everywhere = range(len(usage.live)) if each.needed else ()
+            saved = dict.fromkeys(everywhere, -each.bytes)
+            saved |= dict.fromkeys(commands, each.needed - each.bytes)
+            return Option(each.site, -each.microseconds, saved)
+        leaving = usage.stored_of(each.operations, each.needed)
+        value = Stored(min(each.operations), each.bytes, commands[0], commands[-1])
+        # Images of one size probably have one shape.
+        alike = [x.shape for x in usage.stored if x.shape is not None and x.bytes == each.bytes]
+        if each.needed and not alike:
+            saved = dict.fromkeys(range(len(usage.live)), -each.bytes)
+            return Option(each.site, -each.microseconds, saved, frozenset(leaving))
+        shape = alike[0] if each.needed else None
+        entering = frozenset([replace(value, shape=shape)])
+        return Option(each.site, -each.microseconds, {}, frozenset(leaving), entering)
 
 
 @dataclass
-class _Plans:
-    """A module that is lowered repeatedly from its original state, with different savings."""
+class _Search:
+    """A module that is lowered repeatedly from its original state, with different demands."""
 
     ctx: CloptContext
     module: ModuleOp
     run: Callable[[], None]
+    refused: set[Site] = field(default_factory=set[Site])
+    """Sites whose alternatives turned out to be impossible beside others."""
 
     def __post_init__(self) -> None:
-        _name_nodes(self.module)
+        networks = nn.networks_of(self.module)
+        number_operations(chain.from_iterable(each.body.block.ops for each in networks))
         self.pristine = self.module.clone()
-        self.offers = frozenset[Saving]()
-        """The savings that the last plan did not make."""
+        self.demands = choices_of(self.module)
+        """The demands of the user; None if no choices are to be noted."""
+        self.last: _Plan | None = None
+        """The plan that the module holds."""
 
-    def lower(self, taken: frozenset[Saving]) -> _Usage:
-        """Lower the module with the savings `taken`; return the largest program's memory.
+    def descend(self, limit: int) -> _Plan:
+        """Return a plan within a limit, or the smallest plan."""
+        plan, is_smallest = self._descend(self._lower({}), limit)
+        if plan.usage.bytes > limit and not is_smallest:
+            # Optimistic estimates led astray. The smallest plan does not depend on the limit.
+            plan, _ = self._descend(self._lower({}), 0)
+        return plan
 
-        The module then holds this plan.
+    def _descend(self, plan: _Plan, limit: int) -> tuple[_Plan, bool]:
+        """Take more and more alternatives; return the smallest plan found.
+
+        Return also whether all estimates exceeded the limit, so that a limit of 0 gives that plan.
         """
-        fresh = self.pristine.clone()
+        smallest, is_smallest = plan, True
+        for _ in range(_MOST_STEPS):
+            if plan.usage.bytes <= limit:
+                break
+            taken, is_within = plan.next(limit, may_undo=False)
+            is_smallest = is_smallest and not is_within
+            if _key(taken) == _key(plan.taken):
+                break
+            plan = self._try(taken, plan) or self._without_refused(plan)
+            smallest = min(smallest, plan, key=lambda each: each.usage.bytes)
+        return smallest, is_smallest
+
+    def improve(self, plan: _Plan, limit: int) -> _Plan:
+        """Return a plan that takes less time within a limit, if there is one; the module holds it.
+
+        The finished program may leave room for alternatives that the estimates did not see.
+        """
+        best, tried = plan, {_key(plan.taken)}
+        for _ in range(_MOST_TRIALS):
+            taken, _ = plan.next(limit, may_undo=True)
+            if _key(taken) in tried:
+                break
+            tried.add(_key(taken))
+            plan = self._try(taken, plan) or self._without_refused(plan)
+            if plan.usage.bytes <= limit and plan.microseconds < best.microseconds:
+                best = plan
+        return best if self.last is best else self._lower(best.taken)
+
+    def finish(self) -> None:
+        """Leave only the choices that the user wants."""
+        forget_choices(self.module, self.demands)
+
+    def _try(self, taken: Mapping[Site, Alternative], before: _Plan) -> _Plan | None:
+        """Lower the module with some alternatives, or return None if they exclude each other."""
+        try:
+            return self._lower(taken)
+        except CloptError:
+            new = {site for site, each in taken.items() if before.taken.get(site) != each}
+            if not new:
+                raise
+            self.refused |= new
+            return None
+
+    def _without_refused(self, plan: _Plan) -> _Plan:
+        offers = [each for each in plan.offers if each.site not in self.refused]
+        return replace(plan, offers=offers)
+
+    def _lower(self, taken: Mapping[Site, Alternative]) -> _Plan:
+        """Lower the module with some alternatives; it then holds this plan."""
+        self.last, fresh = None, self.pristine.clone()
         self.module.attributes = fresh.attributes
         self.module.detach_region(0).drop_all_references()
         self.module.add_region(fresh.detach_region(0))
         if self.ctx.explanations is not None:
             self.ctx.explanations.clear()  # they describe the last plan alone
-        self.ctx.budget = MemoryBudget(taken)
+        demand(self.module, [*(self.demands or ()), *(each.demand for each in taken.values())])
+        request_alternatives(self.module)
         self.run()
-        self.offers = frozenset(self.ctx.budget.offers.values())
-        programs = [op for op in self.module.ops if isinstance(op, cl.ProgramOp)]
-        return max(map(_Usage, programs), key=lambda usage: usage.bytes)
+        waiting = {site_of(each) for each in choices_of(self.module) or () if not each.is_taken}
+        met = {site: each for site, each in taken.items() if site not in waiting}
+        fixed = self.refused | {site_of(each) for each in self.demands or ()}
+        offers = [
+            each
+            for each in alternatives_of(self.module) or ()
+            if each.site not in fixed and each.site.of_all not in fixed
+        ]
+        self.last = _Plan(met, offers, usage_of(self.module))
+        return self.last
 
 
-def _name_nodes(module: ModuleOp) -> None:
-    """Name the operations without a node name, so that savings can tell them apart."""
-    for network in nn.networks_of(module):
-        for number, op in enumerate(network.body.block.ops):
-            if isinstance(op.location, UnknownLoc):
-                op.location = NameLoc(StringAttr(f"{op.name} {number}"), NoneAttr())
+def _sum(before: Alternative | None, after: Alternative) -> Alternative:
+    """Return an alternative compared with the first choice of its site."""
+    if before is None:
+        return after
+    return replace(
+        after,
+        bytes=before.bytes + after.bytes,
+        needed=before.needed + after.needed,
+        microseconds=before.microseconds + after.microseconds,
+    )
 
 
-@dataclass(frozen=True, eq=False)
-class _Usage:
-    """The memory that the intermediate results of a planned program use."""
-
-    program: cl.ProgramOp
-
-    @cached_property
-    def bytes(self) -> int:
-        """Return the bytes of all arenas and of the values outside of them."""
-        arenas = (op for op in self.program.body.block.ops if isinstance(op, cl.ArenaOp))
-        return sum(byte_count(op.result.type) for op in arenas) + self._outside
-
-    @cached_property
-    def live(self) -> list[int]:
-        """Return the live bytes at each command; values outside of arenas are always live."""
-        sizes: list[dict[Extent, int]] = [{} for _ in self._names]
-        places = cl.parts(self.program)
-        for value, life in self._lives.items():
-            if not isinstance(value.owner, cl.AllocOp):
-                place = extent(value, places[value])
-                for time in range(life.first, life.last + 1):
-                    # Values computed in place share one extent, which counts once.
-                    sizes[time][place] = place.end - place.begin
-        return [sum(extents.values()) + self._outside for extents in sizes]
-
-    @cached_property
-    def nodes(self) -> list[dict[str, None]]:
-        """Return, for each command, its node and the nodes whose results are live there."""
-        live: list[dict[str, None]] = [{name: None} for name in self._names]
-        for value, life in self._lives.items():
-            is_always = isinstance(value.owner, cl.AllocOp)
-            times = range(len(live)) if is_always else range(life.first, life.last + 1)
-            for time in times:
-                live[time][self._names[life.first]] = None
-        return live
-
-    @cached_property
-    def _names(self) -> list[str]:
-        return [node_name(op) for op in cl.commands(self.program)]
-
-    @cached_property
-    def _lives(self) -> dict[SSAValue, cl.Lifetime]:
-        return cl.lifetimes(self.program)
-
-    @cached_property
-    def _outside(self) -> int:
-        ops = self.program.body.block.ops
-        values = [op.result for op in ops if isinstance(op, cl.AllocOp)]
-        images = [value for value in values if tir.is_texture(value.type)]
-        shared = {n: byte_count(v.type) for v, n in image_objects(self.program, images).items()}
-        buffers = sum(byte_count(value.type) for value in values if not tir.is_texture(value.type))
-        return buffers + sum(shared.values())
+def _key(taken: Mapping[Site, Alternative]) -> frozenset[tuple[Site, Attribute]]:
+    return frozenset((site, each.choice) for site, each in taken.items())
 
 
-def _more_savings(
-    usage: _Usage, offers: frozenset[Saving], limit: int
-) -> tuple[frozenset[Saving], int]:
-    """Return the cheapest offers estimated to bring every command below `limit`, and a limit.
-
-    The returned limit is raised to what a command needs if no offer helps that command.
-    """
-    reachable = limit
-    over = {time: live - limit for time, live in enumerate(usage.live) if live > limit}
-    if not over:
-        # The live values fit; fragmentation of the arenas makes up the rest.
-        over = {usage.live.index(max(usage.live)): usage.bytes - limit}
-    chosen: set[Saving] = set()
-    for time in sorted(over, key=lambda time: (-over[time], time)):
-        helpful = [saving for saving in offers if saving.helps(usage.nodes[time])]
-        needed = over[time] - sum(s.bytes for s in helpful if s in chosen)
-        if needed > 0:
-            chosen |= cheapest([saving for saving in helpful if saving not in chosen], needed)
-        if not helpful:
-            reachable = max(reachable, limit + over[time])
-    return frozenset(chosen), reachable
-
-
-def cheapest(offers: Iterable[Saving], needed: int) -> set[Saving]:
-    """Return offers that save `needed` bytes together, or all if they do not suffice.
-
-    Offers with the least time per byte come first; superfluous ones are then dropped.
-    """
-    order = sorted(offers, key=lambda s: (s.microseconds / s.bytes, s.kind.name, s.node))
-    chosen: list[Saving] = []
-    for saving in order:
-        if sum(s.bytes for s in chosen) < needed:
-            chosen.append(saving)
-    for saving in _by_time(chosen):
-        if sum(s.bytes for s in chosen) - saving.bytes >= needed:
-            chosen.remove(saving)
-    return set(chosen)
-
-
-def _without_superfluous(plans: _Plans, taken: frozenset[Saving], limit: int) -> frozenset[Saving]:
-    """Return `taken` without savings that the limit does not need, and leave that plan made."""
-    kept, is_made = taken, True
-    for saving in _by_time(taken)[:_MOST_TRIALS]:
-        is_made = plans.lower(kept - {saving}).bytes <= limit
-        if is_made:
-            kept -= {saving}
-    if not is_made:
-        plans.lower(kept)
-    return kept
-
-
-def _by_time(savings: Iterable[Saving]) -> list[Saving]:
-    """Return `savings`, the slowest first."""
-    return sorted(savings, key=lambda s: (-s.microseconds, s.kind.name, s.node))
-
-
-def _impossible(usage: _Usage, limit: int) -> CloptError:
+def _impossible(usage: MemoryUsage, limit: int) -> CloptError:
     """Return the error for a limit that no plan meets."""
-    busiest = usage.live.index(max(usage.live))
-    node, *others = _quoted(usage.nodes[busiest])
+    node, *others = _quoted(usage.busiest)
     live = f", where results of {', '.join(others)} are also live" if others else ""
     return CloptError(
         f"the memory limit of {limit:,} bytes is too low: intermediate results need at least "
@@ -223,16 +251,22 @@ def _impossible(usage: _Usage, limit: int) -> CloptError:
     )
 
 
-def _remark(taken: frozenset[Saving], limit: int) -> str:
-    """Return the remark that lists the savings and the time that they cost."""
-    names = [f"{saving.node} ({saving.kind.value})" for saving in _by_time(taken)]
+def _remark(taken: Iterable[Alternative], limit: int) -> str:
+    """Return the remark that lists the alternatives and the time that they cost."""
+    slowest = sorted(taken, key=lambda each: (-each.microseconds, str(each.site)))
+    names = [f"{each.nodes} ({each.site.kind.value} {_shown(each.choice)})" for each in slowest]
     shown = ", ".join(names[:_MOST_NODES])
     more = f" and {len(names) - _MOST_NODES} more" if len(names) > _MOST_NODES else ""
-    time = sum(saving.microseconds for saving in taken)
+    time = sum(each.microseconds for each in slowest)
     return (
         f"to keep intermediate results within {limit:,} bytes, these nodes use less memory and "
         f"take an estimated {time:.0f} us longer: {shown}{more}"
     )
+
+
+def _shown(choice: Attribute) -> str:
+    """Return a choice in a few words: of a plan only the rule."""
+    return choice.data.rule if isinstance(choice, tir.PlanAttr) else text(choice) or str(choice)
 
 
 def _quoted(nodes: Iterable[str]) -> list[str]:

@@ -36,6 +36,7 @@ EXEMPT = {"dialects": ("clopt", "passes", "nn", "canonicalization")}
 # The only rooms that may import these.
 OWNERS = {
     "pyopencl": "backends/pyopencl_runtime",
+    "highspy": "passes",
     "msgspec": "decisions",
     "onnx": ("frontends/onnx", "tools/reduce/onnx_model.py"),  # the latter writes models, too
     "onnxruntime": "tools",

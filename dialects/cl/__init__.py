@@ -3,7 +3,7 @@
 from xdsl.ir import Dialect
 
 from ...machine.target import Target
-from .choice_attr import ChoiceAttr
+from .choice_attr import AlternativeAttr, ChoiceAttr
 from .commands import ONE_COMMAND, Access, Command, access, commands, enqueued, is_offloaded
 from .enqueue_offload import EnqueueOffloadOp
 from .image_pool import image_objects
@@ -30,6 +30,7 @@ __all__ = [
     "ONE_COMMAND",
     "Access",
     "AllocOp",
+    "AlternativeAttr",
     "ArenaOp",
     "BufferViewOp",
     "ChoiceAttr",
@@ -86,5 +87,5 @@ CL = Dialect(
         RunOp,
         ViewOp,
     ],
-    [ChoiceAttr, TargetAttr],
+    [AlternativeAttr, ChoiceAttr, TargetAttr],
 )

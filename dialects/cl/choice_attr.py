@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from xdsl.dialects.builtin import ArrayAttr, StringAttr
+from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr, StringAttr
 from xdsl.ir import Attribute, ParametrizedAttribute
 from xdsl.irdl import irdl_attr_definition
 
@@ -31,3 +31,26 @@ class ChoiceAttr(ParametrizedAttribute):
     def is_taken(self) -> bool:
         """Whether a pass has taken the decision."""
         return bool(text(self.nodes))
+
+
+@irdl_attr_definition
+class AlternativeAttr(ParametrizedAttribute):
+    """Another choice for a site that takes less memory.
+
+    `#cl.alternative<"form", "45e56ecf52fec923#1", "direct", 65536, 0, 12.5 : f64, [3], "conv_3">`
+    saves 65536 bytes while the results of operation 3 are live, and costs 12.5 us.
+    """
+
+    name = "cl.alternative"
+
+    kind: StringAttr
+    digest: StringAttr
+    choice: Attribute
+    bytes: IntegerAttr
+    needed: IntegerAttr
+    """Bytes of an arena that it takes instead of an image outside of the arenas, else 0."""
+    microseconds: FloatAttr
+    operations: ArrayAttr[IntegerAttr]
+    """Numbers of operations (`dialects/node_names.py`)."""
+    nodes: Attribute
+    """A string, as in `ChoiceAttr`."""

@@ -11,7 +11,7 @@
 // The transforms of a convolution have results for a whole map, which the direct form does not need.
 // FAST: cl.arena : memref<165888xi8>
 // CHECK: remark: to keep intermediate results within 130,000 bytes, these nodes use less memory and
-// CHECK-SAME: take an estimated {{[0-9]+}} us longer: nn.conv {{[0-9]}} (no Winograd)
+// CHECK-SAME: take an estimated {{[0-9]+}} us longer: nn.conv {{[0-9]}} (form direct)
 // CHECK: cl.arena : memref<86528xi8>
 // IMPOSSIBLE: the memory limit of 30,000 bytes is too low: intermediate results need at least
 // IMPOSSIBLE-SAME: bytes, at nn.conv {{[0-9]}}; raise the limit

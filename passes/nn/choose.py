@@ -15,7 +15,7 @@ from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
 from ...accelerators import accelerators
-from ...context import memory_budget_of, weights_of
+from ...context import weights_of
 from ...decisions import Choices, SiteKind, deciding
 from ...dialects import cl, nn
 from ...dialects.remarks import add_remarks
@@ -25,10 +25,9 @@ from .forms import rewrite
 from .fuse import form_groups
 from .group_choices import GroupChoices
 from .layout.carry_out import GroupKernels, carry_out, kernels_of_both, kernels_of_layouts
-from .layout.demanded import LayoutChoice, demanded_layouts
 from .layout.grouping import TEXELS
 from .layout.problem import LayoutProblem
-from .layout.savings import offer_savings
+from .layout.value_sites import LayoutChoice, ValueSites
 from .offload.accelerator import Accelerator
 from .offload.chooser import Chooser
 from .offload.copied import Copied
@@ -162,15 +161,15 @@ class _Choice:
         if not self.target.lanes:
             self._explain_plain()
             return []
-        budget = memory_budget_of(self.ctx)
         groups = form_groups(self.function.body.block.ops, TEXELS, self.groups)
-        problem = LayoutProblem(self.function, groups, self.target, budget)
-        solution = problem.solve()
-        if self.choices is not None:
-            problem, solution = demanded_layouts(LayoutChoice(problem, solution), self.choices)
-        kernels = kernels_of_layouts(problem, solution)
-        if budget is not None:
-            offer_savings(problem, solution, kernels, budget)
+        problem = LayoutProblem(self.function, groups, self.target)
+        usual = LayoutChoice(problem, problem.solve())
+        if self.choices is None:
+            return kernels_of_layouts(*usual)
+        sites = ValueSites(problem, self.choices)
+        choice = sites.preferred(usual)
+        kernels = kernels_of_layouts(*choice)
+        sites.note(choice, kernels)
         return kernels
 
     def _both(self) -> list[GroupKernels]:

@@ -7,9 +7,11 @@ from dataclasses import dataclass
 from functools import cached_property
 
 from xdsl.dialects import func
+from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Operation
 
-from ...decisions import Choices, SiteKind
+from ...decisions import Choices, Site, SiteKind
+from ...decisions.alternatives import Saving
 from ...dialects import nn
 from ...messages.explanations import Reason, Why
 from ..locations import node_name
@@ -68,9 +70,24 @@ def decide_forms(found: Sequence[ConvolutionSite], choices: Choices) -> dict[Ope
     for each in found:
         site = choices.next_site(SiteKind.FORM, each.digest)
         nodes = node_name(each.op)
-        form = choices.decide(site, each.usual, each.tiles, nodes, each.reason)
+        # A mode of the target comes before records, and a demand before the mode.
+        is_open = each.transforms.is_choice or choices.demanded(site) is not None
+        words = each.tiles if is_open else (each.usual,)
+        form = choices.decide(site, each.usual, words, nodes, each.reason)
         tiles[each.op] = each.tiles[form]
+        if choices.wants_alternatives:
+            _offer_smaller(site, each, form, choices)
     return tiles
+
+
+def _offer_smaller(site: Site, each: ConvolutionSite, form: str, choices: Choices) -> None:
+    """Offer the forms that keep fewer bytes between their kernels."""
+    op, by, chosen = each.op, each.transforms, each.tiles[form]
+    for other, tile in each.tiles.items():
+        saved = by.bytes_between(op, chosen) - by.bytes_between(op, tile)
+        longer = by.saved(op, chosen) - by.saved(op, tile)
+        saving = Saving(saved, longer)
+        choices.offer(site, StringAttr(other), saving, [op], node_name(op))
 
 
 def form_text(tile: int | None) -> str:
@@ -79,9 +96,9 @@ def form_text(tile: int | None) -> str:
 
 
 def convolutions(function: func.FuncOp, transforms: ConvByTransforms) -> list[ConvolutionSite]:
-    """Return the convolutions of a function whose form is a choice."""
+    """Return the convolutions of a function that may have several forms."""
     return [
         ConvolutionSite(op, transforms)
         for op in function.body.block.ops
-        if isinstance(op, nn.ConvOp) and transforms.is_choice and transforms.allowed(op)
+        if isinstance(op, nn.ConvOp) and transforms.allowed(op)
     ]

@@ -7,7 +7,7 @@ from functools import partial
 from math import inf, prod
 
 from xdsl.context import Context
-from xdsl.dialects.builtin import ModuleOp
+from xdsl.dialects.builtin import ModuleOp, StringAttr
 from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.pattern_rewriter import (
@@ -17,13 +17,12 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
-from ...context import memory_budget_of
-from ...decisions import Choices, SiteKind, deciding
+from ...decisions import Choices, Site, SiteKind, deciding
+from ...decisions.alternatives import Saving
 from ...dialects import cl, nn
 from ...dialects.nn.winograd import KERNEL
 from ...messages.explanations import Reason, Why
 from ..locations import node_name
-from ..memory_budget import MemoryBudget, MemorySaving
 from .rewriting import in_kernel, replace, rewrite_networks
 from .structure import structure_digest
 
@@ -41,7 +40,6 @@ def _pad(x: SSAValue, low: tuple[int, ...], high: tuple[int, ...], value: float)
 class _Borders:
     """Decides whether borders are padded in memory or tested in the loops of a kernel."""
 
-    budget: MemoryBudget | None
     target: cl.Target
     choices: Choices | None
     _decided: dict[Operation, bool] = field(default_factory=dict[Operation, bool])
@@ -49,35 +47,30 @@ class _Borders:
     def are_tested(self, op: nn.ConvOp | nn.PoolOp, terms: int) -> bool:
         """Return whether the loops of an operation with `terms` reads per result test its border.
 
-        A memory limit demands that, or a choice does.
+        They do if a choice demands it.
         """
+        if self.choices is None:
+            return False
         if op not in self._decided:
-            tested = self._must_save(op, terms)
-            if self.choices is not None:
-                site = self.choices.next_site(SiteKind.BORDER, structure_digest(op.operands, [op]))
-                usual = _LOOPS if tested else _MEMORY
-                reason = partial(Reason, Why.LIMIT if tested else Why.RULE)
-                words, node = (_MEMORY, _LOOPS), node_name(op)
-                chosen = self.choices.decide(site, usual, words, node, reason)
-                tested = chosen == _LOOPS
-            self._decided[op] = tested
+            site = self.choices.next_site(SiteKind.BORDER, structure_digest(op.operands, [op]))
+            words, node = (_MEMORY, _LOOPS), node_name(op)
+            chosen = self.choices.decide(site, _MEMORY, words, node, partial(Reason, Why.RULE))
+            self._decided[op] = chosen == _LOOPS
+            if self.choices.wants_alternatives and chosen == _MEMORY:
+                self._offer_tests(site, op, terms, self.choices)
         return self._decided[op]
 
-    def _must_save(self, op: nn.ConvOp | nn.PoolOp, terms: int) -> bool:
-        """Return whether a memory limit leaves no room for the padding; offer to do without."""
-        if self.budget is None:
-            return False
-        node, type_ = node_name(op), nn.tensor_type(op.x)
-        if self.budget.must(MemorySaving.BORDER, node):
-            return True
+    def _offer_tests(
+        self, site: Site, op: nn.ConvOp | nn.PoolOp, terms: int, choices: Choices
+    ) -> None:
+        """Offer to test the border, without a padded copy of the operand."""
+        type_ = nn.tensor_type(op.x)
         size = nn.count(type_.get_shape()) * nn.numpy_dtype(type_.element_type).itemsize
         reads = nn.count(nn.shape_of(op.result)) * terms
         rate = 1e3 * self.target.machine.mads_per_nanosecond * self.target.device.compute_units
         # A test for each read takes about as long as its multiply-add.
-        self.budget.offer(
-            MemorySaving.BORDER, node, size, reads * self.target.machine.access_cost / rate
-        )
-        return False
+        time = reads * self.target.machine.access_cost / rate
+        choices.offer(site, StringAttr(_LOOPS), Saving(size, time), [op], node_name(op))
 
 
 @dataclass
@@ -175,7 +168,7 @@ class NNSplitPaddingPass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         with deciding(op, ctx) as choices:
-            borders = _Borders(memory_budget_of(ctx), cl.target_of(op), choices)
+            borders = _Borders(cl.target_of(op), choices)
             patterns: list[RewritePattern] = [
                 SplitConvPadding(borders),
                 SplitWinogradPadding(),

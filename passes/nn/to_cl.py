@@ -11,7 +11,7 @@ from xdsl.ir import Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.utils.exceptions import VerifyException
 
-from ...context import memory_budget_of, weights_of
+from ...context import weights_of
 from ...decisions import deciding
 from ...dialects import cl, nn
 from ...dialects.cl.images import verify_image
@@ -50,8 +50,7 @@ class NNToCLPass(ModulePass):
         weights, target = weights_of(ctx, op), cl.target_of(op)
         block, programs = op.body.block, dict[str, cl.ProgramOp]()
         with deciding(op, ctx) as choices:
-            budget = memory_budget_of(ctx)
-            module = ModuleContext(weights, target, kernels, graphs, budget, choices)
+            module = ModuleContext(weights, target, kernels, graphs, choices)
             for name, function in contents.networks.items():
                 programs[name] = program = _program(function, module)
                 block.insert_op_before(program, function)

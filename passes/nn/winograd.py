@@ -18,15 +18,13 @@ from xdsl.pattern_rewriter import (
     op_type_rewrite_pattern,
 )
 
-from ...context import memory_budget_of, weights_of
+from ...context import weights_of
 from ...dialects import cl, nn
 from ...dialects.nn import Array, ints, shape_of
 from ...dialects.nn.winograd import KERNEL, TRANSFORMS, tile_counts
 from ...dialects.tir import TEXEL
 from ...machine.policy import AMOUNTS
 from ...weights import Weights
-from ..locations import node_name
-from ..memory_budget import MemoryBudget, MemorySaving
 from .rewriting import in_kernel, replace, rewrite_networks
 from .winograd_costs import Costs, ElementCounts, TexelCosts
 
@@ -86,7 +84,6 @@ class ConvByTransforms(RewritePattern):
     """Channels per block if a kernel transforms a few tiles at a time; 0 for other targets."""
     in_texels: bool = False
     """Whether the products multiply texels of channels."""
-    budget: MemoryBudget | None = None
     chosen: Mapping[Operation, int | None] = field(default_factory=dict[Operation, int | None])
     """The m of F(m x m, 3 x 3) of some convolutions, None for the direct form.
 
@@ -108,13 +105,12 @@ class ConvByTransforms(RewritePattern):
         if mode == "off" or (mode == "auto" and not transform_cost):
             return None
         rate = 1e3 * machine.mads_per_nanosecond * target.device.compute_units
-        budget = memory_budget_of(ctx)
         weights = weights_of(ctx, op)
         if in_texels:
             rate /= _SLOTS
         if mode == "prefer":
             costs = Costs()
-            return cls(weights, costs, rate, lanes, in_texels, budget, is_choice=False)
+            return cls(weights, costs, rate, lanes, in_texels, is_choice=False)
         byte = rate / (1e3 * machine.bandwidth)
         launches = machine.winograd_microseconds * rate
         if in_texels:
@@ -123,13 +119,13 @@ class ConvByTransforms(RewritePattern):
             # A matrix product in a launch of its own reads transformed weights like elements.
             weight = _WEIGHT_BYTES * byte if lanes else transform_cost
             costs = Costs(transform_cost, weight, launches, overlaps=bool(lanes))
-        return cls(weights, costs, rate, lanes, in_texels, budget)
+        return cls(weights, costs, rate, lanes, in_texels)
 
     @op_type_rewrite_pattern
     def match_and_rewrite(self, op: nn.ConvOp, rewriter: PatternRewriter, /) -> None:
         tile = self.chosen[op] if op in self.chosen else self.usual(op)
         w = None if tile is None else nn.constant_value(op.w, self.weights)
-        if w is None or tile is None or self._must_save(op, tile):
+        if w is None or tile is None:
             return
         changed = transformed_weights(w, tile, outputs_first=bool(self.lanes))
         matrices = nn.ConstantOp.from_array(changed, self.weights, nn.hint_of(op.w))
@@ -179,17 +175,13 @@ class ConvByTransforms(RewritePattern):
         is_filled = not lanes or inputs % lanes == 0 == outputs % lanes
         return window == [KERNEL, KERNEL] and steps == {1} and is_filled
 
-    def _must_save(self, op: nn.ConvOp, tile: int) -> bool:
-        """Return whether a memory limit leaves no room for the results of the transforms."""
-        if self.budget is None or self.lanes:
-            return False
-        node, between = node_name(op), ElementCounts.between(op, tile)
-        if self.budget.must(MemorySaving.TRANSFORMS, node):
-            return True
-        moved = between.operand + between.result
-        size = moved * nn.numpy_dtype(nn.tensor_type(op.x).element_type).itemsize
-        self.budget.offer(MemorySaving.TRANSFORMS, node, size, self.saved(op, tile))
-        return False
+    def bytes_between(self, op: nn.ConvOp, tile: int | None) -> int:
+        """Return the bytes of whole transformed maps, which the direct form has none of."""
+        if tile is None or self.lanes:
+            return 0
+        between = ElementCounts.between(op, tile)
+        size = nn.numpy_dtype(nn.tensor_type(op.x).element_type).itemsize
+        return (between.operand + between.result) * size
 
     def _bias(self, op: nn.ConvOp, result: nn.WinogradOutputOp) -> Sequence[Operation]:
         if op.b is None:

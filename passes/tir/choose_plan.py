@@ -9,16 +9,12 @@ from xdsl.context import Context
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.passes import ModulePass
 
-from ...context import memory_budget_of
 from ...decisions import deciding
 from ...decisions.database import Tuning
 from ...dialects import cl, tir
 from ...dialects.remarks import add_remarks
-from ..locations import node_name
-from ..memory_budget import MemoryBudget, MemorySaving
 from .plan_demands import PlanDemands
 from .plan_parts import with_parts
-from .rules import rules
 from .rules.plans import default_plan
 from .rules.stages import is_naive
 from .tuned_plans import TunedPlans
@@ -48,17 +44,14 @@ class TIRChoosePlanPass(Tuning, ModulePass):
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
         kernels = [func for func in op.ops if isinstance(func, tir.FuncOp) and _is_open(func)]
-        whole = _kernels_of_whole_sums(op, memory_budget_of(ctx))
-        splitting = [rule.name for rule in rules() if rule.splits]
         tuned = TunedPlans.read(self, target)
 
         def chosen(func: tir.FuncOp) -> tir.Plan:
             """Return the plan of a kernel, with the plans of its parts."""
             plan = None if func.plan is None else func.plan.data
             if plan is None:
-                without = splitting if func.sym_name.data in whole else ()
-                default = with_parts(func, default_plan(func, target, without).data, target, chosen)
-                plan = tuned.plan(func, without, default) or default
+                default = with_parts(func, default_plan(func, target).data, target, chosen)
+                plan = tuned.plan(func, default) or default
             return with_parts(func, plan, target, chosen)
 
         with deciding(op, ctx) as choices:
@@ -69,22 +62,9 @@ class TIRChoosePlanPass(Tuning, ModulePass):
                 func.plan = tir.PlanAttr(chosen(func))
                 if demands is not None:
                     demands.note(func, tuned.measured.get(func))
+                    demands.offer_whole(func, op)
         add_remarks(op, tuned.remarks())
         add_remarks(op, () if demands is None else demands.remarks)
-
-
-def _kernels_of_whole_sums(module: ModuleOp, budget: MemoryBudget | None) -> set[str]:
-    """Return the names of kernels whose launches must not store partial sums in memory."""
-    if budget is None:
-        return set()
-    return {
-        launch.kernel_name
-        for program in module.ops
-        if isinstance(program, cl.ProgramOp)
-        for launch in cl.commands(program)
-        if isinstance(launch, cl.EnqueueKernelOp)
-        and budget.must(MemorySaving.SUMS, node_name(launch))
-    }
 
 
 def _is_open(func: tir.FuncOp) -> bool:

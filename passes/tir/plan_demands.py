@@ -5,15 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import partial
 
+from xdsl.dialects.builtin import ModuleOp
+
 from ...decisions import Choices, Site, SiteKind
+from ...decisions.alternatives import Saving
 from ...dialects import cl, tir
 from ...messages.explanations import Why
+from ..locations import node_name
 from .kernel_key import kernel_key
+from .plan_estimate import estimate_plan
 from .rules import rules
 from .rules.explain import plan_reason
 from .rules.naive_kernel import NaiveKernel
-from .rules.plans import space_of
+from .rules.plans import default_plan, planned, rule_named, space_of
 from .schedule.errors import ScheduleError
+from .split_kernels import bytes_between
 
 
 @dataclass
@@ -67,8 +73,37 @@ class PlanDemands:
         elif self.choices.explained is not None:
             self.choices.explain(SiteKind.PLAN, _nodes(func), reason())
 
+    def offer_whole(self, func: tir.FuncOp, module: ModuleOp) -> None:
+        """Offer a plan that does not split a kernel, and so keeps no results between its parts."""
+        site, plan = self._sites.get(func), func.plan
+        if site is None or plan is None or not self.choices.wants_alternatives:
+            return
+        if not rule_named(plan.data.rule).splits:
+            return
+        whole = default_plan(func, self.target, [rule.name for rule in rules() if rule.splits])
+        launches = _launches(module, func.sym_name.data)
+        longer = estimate_plan(func, whole.data, self.target).microseconds
+        longer -= estimate_plan(func, plan.data, self.target).microseconds
+        # Splitting must have saved more than the launches of the parts cost.
+        least = len(plan.data.parts) * self.target.machine.launch_microseconds
+        between = bytes_between(planned(func, self.target).func)
+        saving = Saving(between, len(launches) * max(longer, least))
+        nodes = " and ".join(map(node_name, launches))
+        self.choices.offer(site, whole, saving, launches, nodes)
+
 
 def _nodes(func: tir.FuncOp) -> str:
     """Return the name of a kernel and the nodes that it computes."""
     comment = "" if func.comment is None else f": {func.comment.data}"
     return f"@{func.sym_name.data}{comment}"
+
+
+def _launches(module: ModuleOp, kernel: str) -> list[cl.EnqueueKernelOp]:
+    """Return the launches of a kernel."""
+    return [
+        op
+        for program in module.ops
+        if isinstance(program, cl.ProgramOp)
+        for op in cl.commands(program)
+        if isinstance(op, cl.EnqueueKernelOp) and op.kernel_name == kernel
+    ]

@@ -17,12 +17,9 @@ from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...context import memory_budget_of
 from ...dialects import cl, tir
 from ...dialects.cl.ops import byte_count
 from ..free_names import free_name
-from ..locations import node_name
-from ..memory_budget import MemoryBudget, MemorySaving
 from .schedule.analysis import blocks_in, memref_of, temporary, written
 from .schedule.errors import refuse
 from .straighten import straighten
@@ -45,7 +42,6 @@ class TIRSplitKernelsPass(ModulePass):
     name: ClassVar[str] = "tir-split-kernels"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        budget, target = memory_budget_of(ctx), cl.target_of(op)
         names = {func.sym_name.data for func in op.ops if isinstance(func, tir.FuncOp)}
         parts: dict[str, Sequence[_KernelPart]] = {}
         for func in list(op.ops):
@@ -57,7 +53,6 @@ class TIRSplitKernelsPass(ModulePass):
             if isinstance(program, cl.ProgramOp):
                 for launch in list(program.body.block.ops):
                     if isinstance(launch, cl.EnqueueKernelOp) and launch.kernel_name in parts:
-                        _offer_whole_sums(launch, parts[launch.kernel_name], budget, target)
                         _launch_all(launch, parts[launch.kernel_name])
 
 
@@ -79,6 +74,11 @@ def _global_temporaries(func: tir.FuncOp) -> list[SSAValue]:
         for op in func.body.block.ops
         if isinstance(op, memref.AllocaOp) and memref_of(op.memref).memory_space == _GLOBAL
     ]
+
+
+def bytes_between(func: tir.FuncOp) -> int:
+    """Return the bytes of the temporaries at which a scheduled kernel is split."""
+    return sum(byte_count(value.type) for value in _global_temporaries(func))
 
 
 def split_kernel(func: tir.FuncOp) -> None:
@@ -234,22 +234,6 @@ def _describe(part: tir.FuncOp, func: tir.FuncOp, used: Sequence[SSAValue]) -> N
         part.layouts = DictionaryAttr(kept) if kept else None
     part.local_size, part.comment = func.local_size, func.comment
     part.part_of = StringAttr(func.sym_name.data)
-
-
-def _offer_whole_sums(
-    launch: cl.EnqueueKernelOp,
-    parts: Sequence[_KernelPart],
-    budget: MemoryBudget | None,
-    target: cl.Target,
-) -> None:
-    """Offer the budget to save the buffers between the parts of a kernel."""
-    if budget is None:
-        return
-    size = sum(byte_count(type_) for part in parts for type_ in part.buffers.values())
-    # Splitting must have saved more than these launches cost, so this is a lower bound.
-    budget.offer(
-        MemorySaving.SUMS, node_name(launch), size, len(parts) * target.machine.launch_microseconds
-    )
 
 
 def _launch_all(launch: cl.EnqueueKernelOp, parts: Sequence[_KernelPart]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Container, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from ...decisions.choice_file import read_plan
@@ -42,8 +42,8 @@ class TunedPlans:
         database = tuning.database(target)
         return cls(database, tuning.tuning, tuning.place, target, list(database.remarks))
 
-    def plan(self, func: tir.FuncOp, without: Container[str], default: tir.Plan) -> tir.Plan | None:
-        """Return the best plan by a rule not in `without`, or None for the default."""
+    def plan(self, func: tir.FuncOp, default: tir.Plan) -> tir.Plan | None:
+        """Return the best plan, or None for the default."""
         is_known, choice = False, None
         if self.database.has("plan", self.target.name):  # computing the key is expensive
             key, text = kernel_key(func), str(tir.PlanAttr(default))
@@ -52,8 +52,6 @@ class TunedPlans:
         if func.part_of is None:
             self._known.add(is_known)
         for record in () if choice is None else choice.faster:
-            if record.rule in without:
-                continue
             plan = read_plan(record.choice, record.place)
             try:
                 space_of(NaiveKernel(func), plan, self.target)

@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from itertools import pairwise
+from pathlib import Path
 
 import numpy as np
 import onnx
 import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
+from xdsl.dialects.builtin import f32
 
 import clopt
-from clopt.passes.memory_budget import MemorySaving, Saving
-from clopt.passes.memory_limit import cheapest
+from clopt.decisions.choice_file import choices_text
+from clopt.decisions.choices import choices_of
+from clopt.dialects import tir
+from clopt.dialects.remarks import ATTRIBUTE_NAME
+from clopt.passes.memory_program import Option, cheapest
+from clopt.passes.memory_usage import MemoryUsage, Stored
 from support.onnx import builders
 
 SEED = 7
@@ -67,26 +73,27 @@ def products() -> onnx.ModelProto:
 class Case:
     """A model whose fastest plan takes memory, and the choice that does without."""
 
-    kind: MemorySaving
+    words: str
+    """The choice in the remark."""
     target: str
     model: Callable[[], onnx.ModelProto]
 
 
 CASES = {
     "transforms": Case(
-        MemorySaving.TRANSFORMS,
+        "(form direct)",
         "adreno-740 texture=prefer winograd=prefer",
         lambda: convolutions(16, 16, 16, 8),
     ),
     "tails of blocks": Case(
-        MemorySaving.LAYOUT,
+        "(layout plain)",
         "pocl blocks=prefer winograd=off vector_width=16",
         lambda: convolutions(16, 24, 24, 16),
     ),
     "borders": Case(
-        MemorySaving.BORDER, "pocl blocks=off winograd=off", lambda: convolutions(4, 16, 16, 4)
+        "(border loops)", "pocl blocks=off winograd=off", lambda: convolutions(4, 16, 16, 4)
     ),
-    "parts of sums": Case(MemorySaving.SUMS, "nvidia texture=off", products),
+    "parts of sums": Case("(plan ", "nvidia texture=off", products),
 }
 
 
@@ -109,7 +116,7 @@ def test_a_plan_one_byte_smaller_gives_up_what_takes_memory(name: str) -> None:
     limited = clopt.compile(case.model(), case.target, memory_limit=most - 1)
     assert limited.memory.arena_bytes + limited.memory.separate_bytes < most
     (remark,) = (text for text in limited.remarks if "less memory" in text)
-    assert case.kind.value in remark
+    assert case.words in remark
 
 
 @pytest.mark.in_turns
@@ -165,21 +172,80 @@ def test_one_of_several_transforms_is_given_up_where_that_is_enough() -> None:
     fastest = clopt.compile(model, target).memory
     limited = clopt.compile(model, target, memory_limit=fastest.arena_bytes - 1)
     (remark,) = (text for text in limited.remarks if "less memory" in text)
-    assert remark.count(MemorySaving.TRANSFORMS.value) == 1
+    assert remark.count("(form direct)") == 1
 
 
-def saving(node: str, size: int, time: float) -> Saving:
-    return Saving(MemorySaving.LAYOUT, node, size, time)
+@pytest.mark.parametrize("name", CASES)
+@pytest.mark.by_default(cases=1)
+def test_the_choices_under_a_limit_give_the_same_program_without_it(
+    name: str, tmp_path: Path
+) -> None:
+    case, path = CASES[name], tmp_path / "net.choices"
+    path.write_text(choices_text([]))
+    memory = clopt.compile(case.model(), case.target).memory
+    limit = memory.arena_bytes + memory.separate_bytes - 1
+    limited = clopt.compile(case.model(), case.target, memory_limit=limit, choices=path)
+    path.write_text(choices_text(choices_of(limited.module) or ()))
+    again = clopt.compile(case.model(), case.target, choices=path)
+    del limited.module.attributes[ATTRIBUTE_NAME]
+    assert str(again.module) == str(limited.module)
+    assert again.memory.arena_bytes + again.memory.separate_bytes <= limit
+    assert not again.remarks
+
+
+def usage(*live: int, stored: tuple[Stored, ...] = ()) -> MemoryUsage:
+    """The memory of a program, each of whose commands stems from an operation of its own."""
+    operations = [frozenset({i}) for i in range(len(live))]
+    return MemoryUsage(max(live), live, operations, stored, True, ["node"])
+
+
+def option(site: str, saved: Mapping[int, int], time: float) -> Option:
+    return Option(site, time, {command: size << 10 for command, size in saved.items()})
 
 
 def test_cheapest_takes_the_least_time_for_the_bytes() -> None:
-    small, large, dear = saving("a", 10, 1.0), saving("b", 100, 20.0), saving("c", 100, 30.0)
-    offers = [dear, large, small]
-    assert cheapest(offers, 10) == {small}
-    # The small one came first, and is not needed beside the large one.
-    assert cheapest(offers, 100) == {large}
-    assert cheapest(offers, 105) == {small, large}
-    assert cheapest(offers, 1000) == {*offers}
+    program, limit = usage(200 << 10), 200 << 10
+    small, large, dear = (
+        option("a", {0: 10}, 1.0),
+        option("b", {0: 100}, 20.0),
+        option("c", {0: 100}, 30.0),
+    )
+    options = [dear, large, small]
+    assert cheapest(program, options, limit - (10 << 10)).numbers == [2]
+    # By time for each byte the small one comes first; it is not needed beside the large one.
+    assert cheapest(program, options, limit - (100 << 10)).numbers == [1]
+    assert cheapest(program, options, limit - (105 << 10)).numbers == [1, 2]
+    reached = cheapest(program, options, limit - (1000 << 10))
+    assert reached.numbers == [0, 1, 2]
+    assert not reached.is_within
+
+
+def test_one_option_can_serve_two_commands() -> None:
+    """Each command by itself would take the cheaper option that serves it alone."""
+    program = usage(110 << 10, 110 << 10)
+    options = [option("a", {0: 10}, 2.0), option("b", {1: 10}, 2.0), option("c", {0: 10, 1: 10}, 3)]
+    assert cheapest(program, options, 100 << 10).numbers == [2]
+
+
+def test_options_of_a_site_exclude_each_other() -> None:
+    program = usage(100 << 10)
+    options = [option("a", {0: 30}, 1.0), option("a", {0: 30}, 1.0), option("b", {0: 30}, 9.0)]
+    assert cheapest(program, options, 70 << 10).numbers == [0]
+    assert cheapest(program, options, 40 << 10).numbers == [0, 2]
+    assert not cheapest(program, options, 10 << 10).is_within
+
+
+def test_an_image_is_freed_when_all_values_have_left_it() -> None:
+    shape = tir.Image(tir.ImageKind.Image2D, f32, 8, 8)
+    first, second = (Stored(i, 50 << 10, i, i, shape) for i in range(2))
+    program = usage(100 << 10, 100 << 10, stored=(first, second))
+    options = [
+        Option("first", 1.0, {}, frozenset({first})),
+        Option("second", 1.0, {}, frozenset({second})),
+        option("other", {0: 50, 1: 50}, 2.5),
+    ]
+    assert cheapest(program, options, 50 << 10).numbers == [0, 1]
+    assert cheapest(program, options[1:], 50 << 10).numbers == [1]
 
 
 def test_a_program_takes_no_limit() -> None:

@@ -18,7 +18,7 @@ from .candidates import PLAIN, Candidate
 from .images import argument_layouts, result_layouts
 from .kernels import Work, work_lane, works_of_group
 from .offload import OffloadProblem, rest_of
-from .problem import LayoutProblem, LayoutVariable, readable_by
+from .problem import LayoutProblem, LayoutVariable
 from .solver import Solution
 
 _Held: TypeAlias = Mapping[SSAValue, tuple[LayoutVariable, Candidate]]
@@ -111,7 +111,7 @@ def _read(problem: LayoutProblem, work: Work, held: _Held, operand: SSAValue) ->
     source, chosen = held[operand]
     result = problem.variables[work.result].candidates.index(held[work.result][1])
     costs = problem.detours(work, source)[source.candidates.index(chosen), :, result]
-    layouts = [candidate.layout for candidate in readable_by(work, source)]
+    layouts = [candidate.layout for candidate in problem.readable_by(work, source)]
     best = int(costs.argmin())
     if chosen.layout in layouts and costs[layouts.index(chosen.layout)] <= costs[best]:
         best = layouts.index(chosen.layout)

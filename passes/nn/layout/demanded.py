@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from functools import partial
-from typing import NamedTuple
 
 from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, SSAValue
@@ -14,19 +13,12 @@ from ....decisions.choices import choice_text
 from ....dialects.nn import LayoutAttr
 from ....errors import CloptError
 from ....messages.explanations import Reason
-from .explain import LayoutReasons, cost_summary, explain_images
+from .candidates import Candidate
+from .explain import explain_images
 from .problem import LayoutProblem
-from .savings import node_of
-from .solver import FORBIDDEN, Solution
+from .savings import SmallerLayout, node_of, possible_layouts
 
 _PLAIN = StringAttr("plain")
-
-
-class LayoutChoice(NamedTuple):
-    """The layouts of a network."""
-
-    problem: LayoutProblem
-    solution: Solution
 
 
 class LayoutSites:
@@ -38,7 +30,7 @@ class LayoutSites:
         self._sites = {
             value: choices.next_site(SiteKind.LAYOUT, work.digest)
             for value, work in usual.works.items()
-            if len(usual.variables[value].candidates) > 1
+            if len(possible_layouts(usual.variables[value].candidates)) > 1
         }
 
     def demanded(self) -> dict[SSAValue, LayoutAttr | None]:
@@ -84,8 +76,11 @@ class LayoutSites:
             nodes, why = self._nodes(value), partial(reason, value)
             if value in self._sites and value in layouts:
                 layout = _attribute(layouts[value])
-                possible = self._possible(value) if is_searched else ()
-                self._choices.note(self._sites[value], layout, nodes, why, possible=possible)
+                candidates = [_attribute(each.layout) for each in self._candidates(value)]
+                # A plain layout that is no candidate has no estimate, and tuning leaves it out.
+                told = why if layout in candidates else Reason
+                possible = candidates if is_searched else ()
+                self._choices.note(self._sites[value], layout, nodes, told, possible=possible)
             elif self._choices.explained is not None:
                 self._choices.explain(SiteKind.LAYOUT, nodes, why())
         self._choices.summarise(SiteKind.LAYOUT, summary)
@@ -95,54 +90,20 @@ class LayoutSites:
         why = "with the other demands, no kernel reads it"
         return self._choices.refused(self._sites[value], self._nodes(value), why)
 
+    def offer(self, value: SSAValue, smaller: SmallerLayout) -> None:
+        """Offer a layout of fewer bytes for a value."""
+        layout, ops = _attribute(smaller.layout), self._usual.works[value].ops[-1:]
+        self._choices.offer(self._sites[value], layout, smaller.saving, ops, self._nodes(value))
+
+    def _candidates(self, value: SSAValue) -> list[Candidate]:
+        return self._usual.variables[value].candidates
+
     def _possible(self, value: SSAValue) -> dict[Attribute, LayoutAttr | None]:
         """Return the layouts that a value may have, by their choice."""
-        layouts = (each.layout for each in self._usual.variables[value].candidates)
-        return {_attribute(layout): layout for layout in layouts}
+        return {_attribute(layout): layout for layout in possible_layouts(self._candidates(value))}
 
     def _nodes(self, value: SSAValue) -> str:
         return node_of(self._usual.works[value])
-
-
-def demanded_layouts(usual: LayoutChoice, choices: Choices) -> LayoutChoice:
-    """Return the layouts of a network as demanded or recorded, the cheapest for all other values.
-
-    Note the layouts of all values that could have another one. Recorded layouts are ignored if no
-    kernel reads one of them.
-    """
-    sites = LayoutSites(usual.problem, choices)
-    preferred, demanded = sites.preferred(), sites.demanded()
-    choice = _solved(usual, preferred) or _solved(usual, demanded)
-    if choice is None:
-        raise sites.contradiction(next(iter(demanded)))
-    layouts = _layouts_of(choice)
-    chosen = [
-        [each.layout for each in variable.candidates].index(layouts[value])
-        for value, variable in usual.problem.variables.items()
-    ]
-    reasons = LayoutReasons(usual.problem.problem, chosen)
-    reason = partial(reasons.of_layout, usual.problem)
-    sites.note(layouts, reason, cost_summary(*choice), is_searched=True)
-    return choice
-
-
-def _layouts_of(choice: LayoutChoice) -> dict[SSAValue, LayoutAttr | None]:
-    numbers = choice.solution.choice
-    return {
-        value: variable.candidates[numbers[variable.number]].layout
-        for value, variable in choice.problem.variables.items()
-    }
-
-
-def _solved(
-    usual: LayoutChoice, given: Mapping[SSAValue, LayoutAttr | None]
-) -> LayoutChoice | None:
-    """Return the cheapest layouts if some values have these; None if no kernel reads one."""
-    if not given:
-        return usual
-    problem = usual.problem.demanding(given)
-    solution = problem.solve()
-    return None if solution.cost >= FORBIDDEN else LayoutChoice(problem, solution)
 
 
 def _attribute(layout: LayoutAttr | None) -> Attribute:

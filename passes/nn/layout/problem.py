@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 import numpy as np
@@ -13,13 +13,11 @@ from xdsl.ir import SSAValue
 from ....dialects import cl, nn
 from ....dialects.nn import LayoutAttr
 from ....dialects.offload import OffloadCallOp
-from ...memory_budget import MemoryBudget, MemorySaving
 from ..fuse import Group
 from .candidates import PLAIN, Candidate
 from .cost import LayoutCostModel
 from .images import argument_layouts, result_layouts
 from .kernels import Work, work_lane, works_of_group
-from .savings import node_of, smallest
 from .solver import FORBIDDEN, Problem, Solution, Table, solve
 from .tables import CostTables
 
@@ -53,11 +51,12 @@ class LayoutProblem:
     function: func.FuncOp
     groups: Sequence[Group]
     target: cl.Target
-    budget: MemoryBudget | None = None
     demanded: Mapping[SSAValue, LayoutAttr | None] = field(
         default_factory=dict[SSAValue, "LayoutAttr | None"]
     )
     """The only layout that a value may have."""
+    stored: Collection[SSAValue] = ()
+    """Results of kernels that may not copy their operands into other layouts."""
     variables: dict[SSAValue, LayoutVariable] = field(
         default_factory=dict[SSAValue, LayoutVariable]
     )
@@ -80,9 +79,14 @@ class LayoutProblem:
         for work in works:
             self._add_work(work)
 
-    def demanding(self, demanded: Mapping[SSAValue, LayoutAttr | None]) -> LayoutProblem:
-        """Return the problem in which some values have these layouts."""
-        return LayoutProblem(self.function, self.groups, self.target, self.budget, demanded)
+    def demanding(
+        self, demanded: Mapping[SSAValue, LayoutAttr | None], stored: Collection[SSAValue] = ()
+    ) -> LayoutProblem:
+        """Return the problem in which some values have these layouts.
+
+        The kernels of the values in `stored` read their operands as they are stored.
+        """
+        return LayoutProblem(self.function, self.groups, self.target, demanded, stored)
 
     def solve(self) -> Solution:
         """Return the cheapest choice of candidates."""
@@ -101,16 +105,18 @@ class LayoutProblem:
                         required.append(candidate)
         return returned
 
-    def _add(
-        self, value: SSAValue, possible: list[Candidate], must_save: bool = False
-    ) -> LayoutVariable:
-        readable = possible if must_save else self.candidates_for(value)
+    def _add(self, value: SSAValue, possible: list[Candidate]) -> LayoutVariable:
+        readable = self.candidates_for(value)
+        if value in self.demanded:
+            layout = self.demanded[value]
+            possible = [each for each in possible if each.layout == layout]
+            if not possible:
+                # Images are preferred: kernels that read a plain value copy it into one.
+                possible = readable = [Candidate(layout)]
         are_images = all(candidate.is_texture for candidate in readable)
         direct = [c for c in possible if c.is_texture or not are_images]
         layouts = {candidate.layout for candidate in direct}
         readable = [*direct, *(c for c in readable if c.layout not in layouts)]
-        if value in self.demanded:
-            possible = [each for each in possible if each.layout == self.demanded[value]]
         variable = LayoutVariable(value, possible, readable)
         variable.number = self.problem.add([0.0] * len(possible))
         self.variables[value] = variable
@@ -144,10 +150,7 @@ class LayoutProblem:
         wanted = [*self.returned.get(value, []), *([PLAIN] if work.is_view else [])]
         layouts = {candidate.layout for candidate in possible}
         possible = [*possible, *(c for c in wanted if c.layout not in layouts)]
-        must_save = self._must(MemorySaving.LAYOUT, work)
-        if must_save:
-            possible = smallest(type_, possible, self.target)
-        variable = self._add(value, possible, must_save)
+        variable = self._add(value, possible)
         possible = variable.candidates
         variable.work = self.works[value] = work
         alone = self.problem.costs[variable.number]
@@ -165,24 +168,21 @@ class LayoutProblem:
 
     def detours(self, work: Work, source: LayoutVariable) -> Table:
         """Return costs [operand's layout, layout that the kernel reads, result's layout]."""
-        readable = readable_by(work, source)
+        readable = self.readable_by(work, source)
         results = self.variables[work.result].candidates
         type_ = nn.plain_type(source.value.type)
         transforms = self.tables.transform(type_, source.candidates, readable)
         reads = self.tables.read(work, source.value, readable, results)
-        if self._must(MemorySaving.COPY, work):
-            held = [[a.layout != b.layout for b in readable] for a in source.candidates]
-            transforms = transforms + FORBIDDEN * np.array(held)
+        if work.result in self.stored:
+            transforms = FORBIDDEN * (1.0 - np.eye(len(readable)))
         return transforms[:, :, None] + reads[None, :, :]
 
-    def _must(self, kind: MemorySaving, work: Work) -> bool:
-        return self.budget is not None and self.budget.must(kind, node_of(work))
+    def readable_by(self, work: Work, source: LayoutVariable) -> list[Candidate]:
+        """Return the layouts in which a kernel may read a value.
 
-
-def readable_by(work: Work, source: LayoutVariable) -> list[Candidate]:
-    """Return the layouts in which a kernel may read a value.
-
-    A view may also read it plain, which is free.
-    """
-    add_plain = work.is_view and PLAIN not in source.readable
-    return [*source.readable, PLAIN] if add_plain else source.readable
+        A view may also read it plain, which is free.
+        """
+        if work.result in self.stored:
+            return source.candidates
+        add_plain = work.is_view and PLAIN not in source.readable
+        return [*source.readable, PLAIN] if add_plain else source.readable

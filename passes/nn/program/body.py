@@ -16,7 +16,6 @@ from ....dialects.offload import OffloadCallOp, OffloadGraphOp
 from ....errors import CloptError
 from ....weights import Weights
 from ...locations import node_name
-from ...memory_budget import MemoryBudget
 from .buffers import assign_buffers
 from .calls import call_commands
 from .constants import packed_constant, plain_constant, source_constant
@@ -33,7 +32,6 @@ class ModuleContext:
     kernels: KernelTable
     graphs: dict[str, OffloadGraphOp]
     """The graphs of accelerators that no call uses yet."""
-    budget: MemoryBudget | None = None
     choices: Choices | None = None
 
     def graph(self, call: OffloadCallOp) -> OffloadGraphOp:
@@ -64,9 +62,7 @@ class ProgramBody:
             self.buffers[value] = param
         params = self.block.args[program.input_count :]
         self.returned = list(zip(returned_values(function), params, strict=True))
-        self.assignment = assign_buffers(
-            function, self.returned, module.target, module.budget, module.choices
-        )
+        self.assignment = assign_buffers(function, self.returned, module.target, module.choices)
 
     def lower(self, op: Operation) -> None:
         """Append the commands of one operation."""

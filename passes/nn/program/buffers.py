@@ -19,11 +19,10 @@ from xdsl.dialects.builtin import NoneAttr
 from xdsl.ir import BlockArgument, SSAValue
 
 from ....decisions import Choices
+from ....decisions.alternatives import Saving
 from ....dialects import cl, nn
 from ....dialects.cl.ops import byte_count
 from ....dialects.offload import OffloadCallOp
-from ...locations import node_name
-from ...memory_budget import MemoryBudget, MemorySaving
 from .layouts import is_packed_view
 from .place_choices import KERNEL, PART, PlaceChoices
 
@@ -130,7 +129,6 @@ def assign_buffers(
     function: func.FuncOp,
     results: Sequence[tuple[SSAValue, SSAValue]],
     target: cl.Target,
-    budget: MemoryBudget | None = None,
     choices: Choices | None = None,
 ) -> BufferAssignment:
     """Assign buffers to the results of a function's regions and calls.
@@ -145,8 +143,6 @@ def assign_buffers(
         return _place([], results, alignment, sizes)
     steps = [op for op in function.body.block.ops if isinstance(op, Step)]
     regions = [op for op in steps if isinstance(op, nn.FusedOp)]
-    if budget is not None:
-        regions = [op for op in regions if not budget.must(MemorySaving.PLACE, node_name(op))]
     places = None
     if choices is not None:
         parts = _place(regions, results, alignment, sizes).regions
@@ -175,30 +171,35 @@ def assign_buffers(
                     least, kept = excess, rest
         if kept is before:
             break
-    if budget is not None:
-        _offer_places(kept, steps, results, assignment, target, budget)
     if places is not None:
         places.note(assignment.regions)
+        if places.choices.wants_alternatives:
+            _offer_kernels(kept, steps, results, assignment, target, places)
     return assignment
 
 
-def _offer_places(
+def _offer_kernels(
     regions: Sequence[nn.FusedOp],
     steps: Sequence[Step],
     results: Sequence[tuple[SSAValue, SSAValue]],
     assignment: BufferAssignment,
     target: cl.Target,
-    budget: MemoryBudget,
+    places: PlaceChoices,
 ) -> None:
-    """Offer the memory budget kernels in place of the parts that raise the peak of live bytes."""
-    most = max(live_bytes(steps, results, assignment)[0])
-    for fused in (*assignment.slices, *assignment.joins):
+    """Offer kernels in place of the parts that raise the live bytes of a step."""
+    now, _ = live_bytes(steps, results, assignment)
+    for fused in places.sites:
+        if fused not in assignment.regions:
+            continue
         rest = [op for op in regions if op is not fused]
         apart = _place(rest, results, target.device.image_base_alignment_bytes, assignment.sizes)
-        saved = most - max(live_bytes(steps, results, apart)[0])
+        without, _ = live_bytes(steps, results, apart)
+        differences = [a - b for a, b in zip(now, without, strict=True)]
+        _, saved = max(zip(now, differences, strict=True), key=lambda each: (each[1] > 0, each))
+        ops = [op for op, each in zip(steps, differences, strict=False) if each >= saved]
         moved = 2 * assignment.sizes[fused.outputs[0]]
         time = target.machine.launch_microseconds + moved / (1e3 * target.machine.bandwidth)
-        budget.offer(MemorySaving.PLACE, node_name(fused), saved, time)
+        places.offer_kernel(fused, Saving(saved, time), ops)
 
 
 def _excess(totals: Iterable[int], limit: float) -> float:

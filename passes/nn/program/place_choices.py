@@ -6,8 +6,10 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass
 
 from xdsl.dialects.builtin import StringAttr
+from xdsl.ir import Operation
 
 from ....decisions import Choices, Site, SiteKind
+from ....decisions.alternatives import Saving
 from ....dialects import nn
 from ....messages.explanations import Reason
 from ...locations import node_name
@@ -35,6 +37,10 @@ class PlaceChoices:
         """Return whether `PART` or `KERNEL` is demanded or recorded for a region."""
         site = self.sites.get(fused)
         return site is not None and self.choices.preferred(site, _WORDS) == StringAttr(word)
+
+    def offer_kernel(self, fused: nn.FusedOp, saving: Saving, ops: Iterable[Operation]) -> None:
+        """Offer a kernel for a region that is a part."""
+        self.choices.offer(self.sites[fused], StringAttr(KERNEL), saving, ops, node_name(fused))
 
     def note(self, parts: Container[nn.FusedOp]) -> None:
         """Note which regions became parts. Raise CloptError if that is not as demanded."""
