@@ -24,6 +24,7 @@ WORDS = (
     ("form", "matmul", "direct"),
     ("form", "stacked", "flat"),
     ("layout", "plain", "#nn.layout<[1 by 8]>"),
+    ("operands", "copied", "stored"),
     ("group", "merged", "apart"),
     ("fusion", "joined", "apart"),
     ("attention", "joined", "apart"),
@@ -56,6 +57,7 @@ class Case:
 
 BLOCKS = "pocl blocks=auto vector_width=8"
 PLAIN = "pocl blocks=off vector_width=8"
+IMAGES = "adreno-740 texture=prefer fp16=false"
 CASES = {
     "digits": Case(
         digits_network,
@@ -69,6 +71,11 @@ CASES = {
         separable_network,
         BLOCKS,
         {"layout plain", "group apart", "fusion joined", "fusion apart"},
+    ),
+    "separable, images": Case(
+        separable_network,
+        IMAGES,
+        {"operands stored", "group apart", "fusion joined", "fusion apart"},
     ),
     "assorted": Case(
         assorted_network,
