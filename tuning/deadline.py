@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import signal
 import time
-from collections.abc import Generator, Mapping
-from concurrent.futures import Future, as_completed
+from collections.abc import Collection, Generator, Mapping
+from concurrent.futures import FIRST_COMPLETED, Future, as_completed, wait
 from contextlib import contextmanager
 from dataclasses import dataclass
 from math import inf
@@ -45,6 +45,11 @@ class Deadline:
     @property
     def is_over(self) -> bool:
         return self.left == 0
+
+    def first_of(self, waiting: Collection[Future[T]]) -> list[Future[T]]:
+        """Return the futures that have completed once there are any; none when time is up."""
+        done, _ = wait(waiting, self.left, FIRST_COMPLETED)
+        return [each for each in waiting if each in done]
 
     def in_time(self, waiting: Mapping[Future[T], Future[Any]]) -> Generator[Future[T]]:
         """Yield futures as they complete, until the deadline.

@@ -13,7 +13,7 @@ import logging
 import pickle
 import uuid
 from collections.abc import Awaitable, Coroutine
-from concurrent.futures import CancelledError, Future
+from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
 from contextlib import suppress
 from threading import Thread
 from typing import Any, TypeVar, cast
@@ -23,6 +23,7 @@ from distributed import Client
 from distributed.scheduler import KilledWorker
 
 from ..errors import CloptError
+from .candidates import CandidateRequest, Candidates
 from .fleet_security import OPEN, Certificates
 from .fleet_worker import TaskMissing, device_of, key_of, try_plan
 from .instrument import InstrumentDevice
@@ -68,6 +69,7 @@ class Fleet:
         self._security = certificates.security()
         self._client: Any = None  # a distributed.Client, which has no type annotations
         self._is_closed = False
+        self._proposing = ThreadPoolExecutor(1, thread_name_prefix="clopt-candidates")
         self._running = 0
         self._slots = 0
         self._answers: dict[str, Result | TaskMissing] = {}
@@ -97,11 +99,16 @@ class Fleet:
         """
         return asyncio.run_coroutine_threadsafe(self._result(trial), self._loop)
 
+    def candidates(self, request: CandidateRequest) -> Future[Candidates]:
+        """Compute the answer to a request in this process, whose device no trial uses."""
+        return self._proposing.submit(request.answer)
+
     def close(self) -> None:
         """Drop all trials; the workers continue for other searches."""
         if self._is_closed:
             return
         self._is_closed = True
+        self._proposing.shutdown(wait=False, cancel_futures=True)
         with suppress(CloptError):
             self._call(self._stop())
         self._loop.call_soon_threadsafe(self._loop.stop)

@@ -132,6 +132,11 @@ class Programs:
         return TrialProgram(module, ctx, range(before, before + timed))
 
 
+def kernel_in(program: str) -> tir.FuncOp:
+    """Return the naive kernel of a task's program."""
+    return _kernel(_parsed(program))
+
+
 def _last_plan(kernel: tir.FuncOp, target: cl.Target) -> tir.PlanAttr:
     """Return the default plan of the last rule that applies, which is the rule for all kernels."""
     naive = NaiveKernel(kernel)

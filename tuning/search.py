@@ -3,7 +3,8 @@
 The default comes first, alone, because its time shows how much the kernel matters. The defaults of
 the other rules follow, and the plans that were fastest by other revisions of the compiler. Later
 generations mutate the best plans, cross two of them, or sample rules that are not far behind; the
-cost model selects among many candidates. The same seed and times give the same search.
+cost model selects among many candidates. The same seed and times, in the same order, give the same
+search.
 """
 
 from __future__ import annotations
@@ -11,21 +12,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import exp, inf, log
-from random import Random
 
 from xdsl.dialects import memref
 
 from ..dialects import tir
 from ..dialects.cl.ops import byte_count
 from ..passes.tir.rules.stages import stages_of
+from .candidates import CandidateRequest, Candidates
 from .cost_model import CostModel, features_of
 from .spaces import PlanCandidate, PlanSpace, best_first
 from .trial import Result, Task
 
 _PARENTS = 8
 """The number of fastest plans that serve as parents."""
-_BRED = 32
-"""Candidates among which a generation is chosen; an estimate of each takes 20 ms."""
 _FAR = 3.0
 """Plans slower than this many times the best are no parents, not even as the best of a rule."""
 _AT_RANDOM = 0.2
@@ -39,7 +38,7 @@ _GAIN = 0.99
 """A time below this share of the best one counts as a gain."""
 
 
-@dataclass
+@dataclass(eq=False)
 class Search:
     """The search for one task, which proposes plans and learns from their results."""
 
@@ -57,8 +56,11 @@ class Search:
     """Generations since the last gain."""
 
     def __post_init__(self) -> None:
-        self._rng = Random(f"{self.seed} {self.task.kernel}")
         self._learned: set[str] = set()
+        self._defaults: Sequence[PlanCandidate] | None = None
+        """The defaults of all rules; None until a worker has told them."""
+        self._estimates: dict[str, float | None] = {}
+        """Microseconds by the text of the plan."""
         self._best_before: float | None = None
 
     @property
@@ -83,13 +85,36 @@ class Search:
         """Whether further plans are not expected to be faster."""
         return self.stale >= _PATIENCE
 
-    def generation(self, count: int) -> list[PlanCandidate]:
-        """Return the next plans to try, at most `count`; none once the space is exhausted."""
+    def request(self) -> CandidateRequest | None:
+        """Return what a worker must compute before the next generation.
+
+        Return None before the default was tried, because it needs no other candidates.
+        """
         if self.default is None:
-            chosen = [self.space.default]
-        else:
-            others = self._untried([*self.space.defaults(), *self._fastest_earlier()])
-            chosen = others[:count] or self._chosen(count)
+            return None
+        unknown = [each for key, each in self.results.items() if key not in self._estimates]
+        return CandidateRequest(
+            self.task.program,
+            self.task.target,
+            self._parents(),
+            frozenset(self.results),
+            f"{self.seed} {self.task.kernel} {len(self.results)}",
+            self._defaults is None,
+            [each.plan for each in unknown],
+        )
+
+    def generation(self, count: int, found: Candidates | None = None) -> list[PlanCandidate]:
+        """Return the next plans to try, at most `count`; none once the space is exhausted.
+
+        `found` are the candidates that answer the request.
+        """
+        if found is None:
+            return [self.space.default]
+        self._estimates.update(found.estimates)
+        self._defaults = found.defaults if self._defaults is None else self._defaults
+        self._teach()
+        others = self._untried([*self._defaults, *self._fastest_earlier()])
+        chosen = others[:count] or self._chosen(found.bred, count)
         if not chosen:
             self.stale = _PATIENCE
         return chosen
@@ -111,7 +136,7 @@ class Search:
         if default is None or default.microseconds is None:
             return
         for key, result in self.results.items():
-            if key not in self._learned:
+            if key in self._estimates and key not in self._learned:
                 self._learned.add(key)
                 time = result.microseconds
                 ratio = None if time is None else time / default.microseconds
@@ -129,34 +154,16 @@ class Search:
     def _untried(self, candidates: Iterable[PlanCandidate]) -> list[PlanCandidate]:
         return [each for each in candidates if each.key not in self.results]
 
-    def _chosen(self, count: int) -> list[PlanCandidate]:
-        """Return untried plans, mostly those with the lowest expected times."""
-        if count <= 0:
+    def _chosen(self, plans: Sequence[PlanCandidate], count: int) -> list[PlanCandidate]:
+        """Return some of these plans, mostly those with the lowest expected times."""
+        if count <= 0 or not plans:
             return []
-        bred: dict[str, PlanCandidate] = {}
-        for _ in range(4 * _BRED):
-            if len(bred) >= _BRED:
-                break
-            candidate = self._bred()
-            if candidate.key not in self.results:
-                bred[candidate.key] = candidate
-        plans = list(bred.values())
         free = round(_AT_RANDOM * count)
         ranks = self._ranks(plans)
         order = sorted(range(len(plans)), key=lambda i: (ranks[i], plans[i].key))
         liked = [plans[i] for i in order[: max(1, count - free)]]
         rest = [plans[i] for i in sorted(order[len(liked) :])]
         return [*liked, *rest[: count - len(liked)]]
-
-    def _bred(self) -> PlanCandidate:
-        parents = self._parents()
-        kind = self._rng.random()
-        if not parents or kind < 0.25:
-            return self.space.random(self._rng, {each.rule for each in parents})
-        first = self._rng.choice(parents)
-        if kind < 0.75:
-            return self.space.mutated(first, self._rng)
-        return self.space.crossed(first, self._rng.choice(parents), self._rng)
 
     def _parents(self) -> list[tir.Plan]:
         """Return the fastest plans, and the fastest one of each rule that is not far behind."""
@@ -175,11 +182,11 @@ class Search:
         learned = self.model.predict([self._features(each) for each in plans])
         if learned is not None:
             return [float(each) for each in learned]
-        estimates = [self.space.estimate(each) for each in plans]
+        estimates = [self._estimates.get(each.key) for each in plans]
         return [inf if each is None else each for each in estimates]
 
     def _features(self, candidate: PlanCandidate) -> dict[str, float]:
-        return features_of(candidate.plan, self.space.estimate(candidate), self.kernel)
+        return features_of(candidate.plan, self._estimates.get(candidate.key), self.kernel)
 
 
 def kernel_features(kernel: tir.FuncOp) -> dict[str, float]:

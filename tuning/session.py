@@ -3,20 +3,22 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import Future
 from dataclasses import dataclass, field
 from itertools import islice, takewhile
 from statistics import mean, median
-from typing import Protocol
+from typing import Any, Protocol
 
 from ..dialects import tir
+from .candidates import Candidates
 from .cost_model import CostModel
 from .deadline import Deadline
+from .machines import Machines
 from .programs import Programs
 from .search import Search, kernel_features
 from .spaces import PlanCandidate, PlanSpace
-from .trial import Machines, Result, Rival, Task, Trial
+from .trial import Result, Rival, Task, Trial
 
 _GENERATION = 8
 """Plans in a generation of one search, and the minimum over all searches."""
@@ -121,6 +123,27 @@ class Progress:
     """Microseconds per inference with default plans."""
 
 
+@dataclass(eq=False)
+class _Generation:
+    """Plans of one search that are tried at once, from the request for candidates on."""
+
+    search: Search
+    open: dict[Future[Any], Future[Any]] = field(default_factory=dict[Future[Any], Future[Any]])
+    """What has not arrived yet, each with the work to cancel when time is up."""
+    candidates: Future[Candidates] | None = None
+    trials: list[Future[Result]] = field(default_factory=list[Future[Result]])
+
+    @property
+    def results(self) -> list[Result]:
+        """The results that have arrived, in the order of the trials."""
+        return [each.result() for each in self.trials if each not in self.open]
+
+    @property
+    def size(self) -> int:
+        """The number of trials that have not ended; a guess until the candidates arrive."""
+        return len(self.open) if self.trials else _GENERATION
+
+
 @dataclass
 class Session:
     """The tuning of some tasks on some machines."""
@@ -152,13 +175,10 @@ class Session:
         """
         self._start = time.monotonic()
         self._deadline = Deadline.after(self.budget.seconds)
-        while not self._is_spent() and any(not search.is_over for search in self.searches):
-            self._try(self._generations())
+        self._run([], begins=True)
         compared = set[str]()
         for _ in range(_FINALES):
-            finalists = [(search, self._finalists(search, compared)) for search in self.searches]
-            compared.update(_key(trial) for _, trials in finalists for trial in trials)
-            self._try(finalists)
+            self._run([self._final(search, compared) for search in self.searches])
         return self.outcomes()
 
     def outcomes(self) -> list[Outcome]:
@@ -174,28 +194,81 @@ class Session:
         taken = [each.seconds for search in self.searches for each in search.results.values()]
         return len(searches) * _GENERATION * mean(taken or [0.0]) / self.machines.slots
 
-    def _generations(self) -> list[tuple[Search, list[Trial]]]:
-        """Return generations of the most promising searches, enough to keep all machines busy.
+    def _run(self, running: list[_Generation], *, begins: bool = False) -> None:
+        """Complete generations, and begin others if `begins`, until time is up."""
+        while True:
+            if begins:
+                self._begin(running)
+            owners = {future: each for each in running for future in each.open}
+            arrived = self._deadline.first_of(owners)
+            if not arrived:
+                break
+            for future in arrived:
+                self._arrive(owners[future], future)
+            running = [each for each in running if not self._is_complete(each)]
+        left = {future: work for each in running for future, work in each.open.items()}
+        for future in self._deadline.in_time(left):
+            self._arrive(owners[future], future)
+        for each in running:
+            if each.results:
+                each.search.learn(each.results)
+
+    def _begin(self, running: list[_Generation]) -> None:
+        """Begin generations of the most promising searches, enough to keep all machines busy.
 
         The expected gain is the time of a task's launches, reduced after each generation without
         a gain. The time of an untimed task follows from its work, so that in a short search small
         kernels take no trials from large ones.
         """
-        found: list[tuple[Search, list[Trial]]] = []
-        wanted = max(_GENERATION, 2 * self.machines.slots)
-        open_ = [search for search in self.searches if not search.is_over]
-        pace = self._pace()
-        for search in sorted(open_, key=lambda search: _hope(search, pace), reverse=True):
-            rival = _rival(search, in_turns=search.task.target.device.device_type == "cpu")
-            trials = [
-                Trial(search.task, each.plan, _RUNS, rival, search.earlier.get(each.key))
-                for each in search.generation(_GENERATION)
-            ]
-            found.append((search, trials))
-            wanted -= len(trials)
-            if wanted <= 0:
-                break
-        return found
+        if self._is_spent():
+            return
+        busy = {each.search for each in running}
+        idle = [each for each in self.searches if not each.is_over and each not in busy]
+        size, pace = sum(each.size for each in running), self._pace()
+        for search in sorted(idle, key=lambda search: _hope(search, pace), reverse=True):
+            if size >= max(_GENERATION, 2 * self.machines.slots):
+                return
+            running.append(generation := _Generation(search))
+            request = search.request()
+            if request is None:
+                self._submit(generation, self._trials(search, search.generation(_GENERATION)))
+            else:
+                generation.candidates = found = self.machines.candidates(request)
+                generation.open[found] = found
+            size += generation.size
+
+    def _arrive(self, generation: _Generation, future: Future[Any]) -> None:
+        """Count what has arrived for a generation."""
+        del generation.open[future]
+        if future is not generation.candidates:
+            self.trials += 1
+            self.told(self._progress(generation.search, future.result()))
+
+    def _is_complete(self, generation: _Generation) -> bool:
+        """Return whether a search has learned its generation; submit trials of new candidates."""
+        if generation.open:
+            return False
+        search, found = generation.search, generation.candidates
+        if found is not None and not generation.trials:
+            plans = search.generation(_GENERATION, found.result())
+            self._submit(generation, self._trials(search, plans))
+            return not plans
+        if generation.trials:
+            search.learn(generation.results)
+        return True
+
+    def _trials(self, search: Search, plans: Iterable[PlanCandidate]) -> list[Trial]:
+        rival = _rival(search, in_turns=search.task.target.device.device_type == "cpu")
+        return [
+            Trial(search.task, each.plan, _RUNS, rival, search.earlier.get(each.key))
+            for each in plans
+        ]
+
+    def _submit(self, generation: _Generation, trials: Iterable[Trial]) -> None:
+        for trial in trials:
+            noted, tried = self._noted(generation.search, trial)
+            generation.trials.append(noted)
+            generation.open[noted] = tried
 
     def _pace(self) -> float:
         """Return the median microseconds per unit of work; 1 until a kernel has been timed."""
@@ -220,6 +293,14 @@ class Session:
         taken = sum(each.seconds for each in found)
         return _BUILDS * trials * taken / max(1, len(found)) / self.machines.slots
 
+    def _final(self, search: Search, compared: set[str]) -> _Generation:
+        """Begin the comparison of a search's finalists, and add them to `compared`."""
+        generation, trials = _Generation(search), self._finalists(search, compared)
+        if not self._deadline.is_over:
+            self._submit(generation, trials)
+        compared.update(map(_key, trials))
+        return generation
+
     def _finalists(self, search: Search, compared: set[str]) -> list[Trial]:
         """Return plans faster than the default and than all earlier finalists, best first.
 
@@ -233,30 +314,6 @@ class Session:
         return [
             Trial(search.task, each.plan, 5 * _RUNS, rival) for each in islice(faster, _FINALISTS)
         ]
-
-    def _try(self, generations: Sequence[tuple[Search, Sequence[Trial]]]) -> None:
-        """Let each search learn the results of its trials in order, once all have arrived.
-
-        If time is up, it learns the results that have arrived.
-        """
-        if self._deadline.is_over:
-            return
-        searches: dict[Future[Result], Search] = {}
-        tried: dict[Future[Result], Future[Result]] = {}
-        for search, trials in generations:
-            for trial in trials:
-                noted, tried[noted] = self._noted(search, trial)
-                searches[noted] = search
-        found: dict[Future[Result], Result] = {}
-        for noted in self._deadline.in_time(tried):
-            found[noted] = noted.result()
-            self.trials += 1
-            self.told(self._progress(searches[noted], found[noted]))
-        for search, _ in generations:
-            own = (noted for noted, by in searches.items() if by is search)
-            results = [found[noted] for noted in own if noted in found]
-            if results:
-                search.learn(results)
 
     def _noted(self, search: Search, trial: Trial) -> tuple[Future[Result], Future[Result]]:
         """Submit a trial; return its result once the journal has it, and the trial itself.

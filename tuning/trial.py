@@ -6,10 +6,8 @@ this machine or another.
 
 from __future__ import annotations
 
-from concurrent.futures import Future
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import Protocol
 
 from ..dialects import cl, tir
 from ..weights import Weights
@@ -109,23 +107,3 @@ class Result(Measurement):
 
     kernel: str
     plan: tir.Plan
-
-
-class Machines(Protocol):
-    """Where trials run: in this process, in one that may crash, or on a fleet."""
-
-    @property
-    def slots(self) -> int:
-        """The number of trials that run at once."""
-        ...
-
-    def submit(self, trial: Trial) -> Future[Result]:
-        """Try a plan; the future gets a result even if the kernel crashes the process.
-
-        It gets a CloptError if no process can try plans any more; `close` cancels it.
-        """
-        ...
-
-    def close(self) -> None:
-        """Stop all processes."""
-        ...

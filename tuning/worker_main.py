@@ -1,8 +1,9 @@
 """The process of a worker, which reads an instrument and trials from stdin and answers on stdout.
 
 Frames hold pickled values. The first frame is the instrument; the answer is its `InstrumentDevice`
-or the message of a CloptError. The answer to each `Job` is its `Result`, or a message if it did not
-get a turn. A `Waits` marks the start and the end of each wait for a turn.
+or the message of a CloptError. The answer to each `Job` is its `Result`, and to a
+`CandidateRequest` its `Candidates`, or a message if it did not get a turn or could not be answered.
+A `Waits` marks the start and the end of each wait for a turn.
 """
 
 from __future__ import annotations
@@ -20,6 +21,7 @@ from typing import IO
 from ..dialects import tir
 from ..errors import CloptError
 from ..files.frames import receive_frame, send_frame
+from .candidates import CandidateRequest, Candidates
 from .instrument import Instrument, InstrumentDevice
 from .trial import Fault, Result, Rival, Task, Trial
 from .turns import TurnMissedError, Turns
@@ -66,7 +68,10 @@ def main() -> None:
     turns = Turns(told=lambda waits: send(Waits(waits)))
     task: Task | None = None
     while True:
-        job: Job = pickle.loads(jobs.get())
+        job: Job | CandidateRequest = pickle.loads(jobs.get())
+        if isinstance(job, CandidateRequest):
+            send(_candidates(job, turns))
+            continue
         task = job.task or task
         assert task is not None
         trial = Trial(task, job.plan, job.most_runs, job.rival, job.earlier)
@@ -85,6 +90,17 @@ def _answer(instrument: Instrument, device: InstrumentDevice, trial: Trial, turn
         raise
     except Exception as error:
         return failed(trial, device, time.monotonic() - start, Fault.CRASHED, repr(error))
+
+
+def _candidates(request: CandidateRequest, turns: Turns) -> Candidates | str:
+    """Return the answer to a request, or a message."""
+    try:
+        with turns.beside_others():
+            return request.answer()
+    except TurnMissedError as error:
+        return str(error)
+    except Exception as error:
+        return f"No plans can be proposed for a kernel: {error!r}"
 
 
 def failed(

@@ -15,6 +15,7 @@ from threading import Timer
 from ..errors import CloptError
 from ..files.frames import receive_frame, send_frame
 from ..messages.printable import visible
+from .candidates import CandidateRequest, Candidates
 from .instrument import Instrument, InstrumentDevice
 from .trial import Result, Task, Trial
 from .turns import MOST_WAIT
@@ -113,6 +114,15 @@ class WorkerProcess:
             raise CloptError(result)
         assert isinstance(result, Result)
         return result
+
+    def candidates(self, request: CandidateRequest, seconds: float) -> Candidates:
+        """Compute the answer to a request in at most `seconds`; raises the errors of `measure`."""
+        answer = self._ask(request, seconds)
+        if isinstance(answer, str):
+            self.kill()
+            raise CloptError(answer)
+        assert isinstance(answer, Candidates)
+        return answer
 
     def kill(self) -> None:
         """End the process and its children."""

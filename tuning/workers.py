@@ -3,12 +3,16 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Sequence
 from concurrent.futures import CancelledError, Future, ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, field
 from threading import Lock
 
 from ..errors import CloptError
+from .candidates import CandidateRequest, Candidates
 from .instrument import Instrument, InstrumentDevice
-from .trial import Fault, Result, Task, Trial
+from .trial import Fault, Result, Trial
 from .worker_main import failed
 from .worker_process import WorkerEndedError, WorkerHungError, WorkerProcess
 
@@ -23,8 +27,23 @@ _MOST_KILLS = 5
 that exhausts memory each time."""
 
 
+_CANDIDATE_SECONDS = 300.0
+"""Limit for proposing the candidates of a generation, which takes a few seconds."""
+
+
+@dataclass(frozen=True, eq=False)
+class _Waiting:
+    """A trial that no process has begun."""
+
+    trial: Trial
+    result: Future[Result] = field(default_factory=Future[Result])
+
+
 class LocalMachines:
     """Tries plans in processes on this machine.
+
+    All processes start at once, because they take seconds to open a device. A process prefers
+    trials of a kernel whose operands it has.
 
     If a process ends by itself while it tries its first plan, the plan has crashed. If it had tried
     another plan before, or was killed from outside, a new process tries the plan again.
@@ -41,11 +60,14 @@ class LocalMachines:
         self._threads = ThreadPoolExecutor(slots, thread_name_prefix="clopt-worker")
         self._processes: set[WorkerProcess] = set()
         self._idle: list[WorkerProcess] = []
+        self._waiting: list[_Waiting] = []
         self._change = Lock()
         self._is_closed = False
         first = self._started()
         self.device: InstrumentDevice = first.device
         self._idle.append(first)
+        for _ in range(slots - 1):
+            self._threads.submit(self._start_ahead)
 
     @property
     def slots(self) -> int:
@@ -56,7 +78,15 @@ class LocalMachines:
 
         It gets a CloptError if processes no longer start; `close` cancels it.
         """
-        return self._threads.submit(self._measured, trial)
+        waiting = _Waiting(trial)
+        with self._change:
+            self._waiting.append(waiting)
+        self._threads.submit(self._try_next)
+        return waiting.result
+
+    def candidates(self, request: CandidateRequest) -> Future[Candidates]:
+        """Compute the answer to a request in a process; `close` cancels it."""
+        return self._threads.submit(self._proposed, request)
 
     def close(self) -> None:
         """End all processes."""
@@ -64,16 +94,52 @@ class LocalMachines:
             self._is_closed = True
             for process in self._processes:
                 process.kill()
+            for waiting in self._waiting:
+                waiting.result.cancel()
         self._threads.shutdown(cancel_futures=True)
 
-    def _measured(self, trial: Trial) -> Result:
+    def _try_next(self) -> None:
+        """Try one of the waiting trials."""
+        process, waiting = self._next()
+        if not waiting.result.set_running_or_notify_cancel():
+            self._return(process)
+            return
+        try:
+            result = self._measured(process or self._started(), waiting.trial)
+        except BaseException as error:
+            waiting.result.set_exception(error)
+        else:
+            waiting.result.set_result(result)
+
+    def _next(self) -> tuple[WorkerProcess | None, _Waiting]:
+        """Return a waiting trial and an idle process, preferably one that has its operands.
+
+        Otherwise prefer kernels that no process has seen: the process that has will be free soon.
+        """
+        with self._change:
+            idle = self._alive()
+            seen = set[str]().union(*(each.seen for each in self._processes))
+            pairs = (
+                (process, waiting)
+                for waiting in self._waiting
+                for process in idle
+                if waiting.trial.task.kernel in process.seen
+            )
+            fresh = (each for each in self._waiting if each.trial.task.kernel not in seen)
+            other = next(fresh, self._waiting[0])
+            process, waiting = next(pairs, (idle[-1] if idle else None, other))
+            self._waiting.remove(waiting)
+            if process is not None:
+                self._idle.remove(process)
+        return process, waiting
+
+    def _measured(self, process: WorkerProcess, trial: Trial) -> Result:
         start = time.monotonic()
         kills = 0
 
         def fault(kind: Fault, reason: str) -> Result:
             return failed(trial, self.device, time.monotonic() - start, kind, reason)
 
-        process = self._taken(trial.task)
         while True:
             was_fresh = process.is_fresh
             try:
@@ -91,24 +157,48 @@ class LocalMachines:
                 self._keep(process, result)
                 return result
 
-    def _taken(self, task: Task) -> WorkerProcess:
-        """Return an idle process, preferably one that has the task's operands, or a new process."""
-        while True:
+    def _proposed(self, request: CandidateRequest) -> Candidates:
+        reason = ""
+        for _ in range(_MOST_KILLS):
             with self._change:
-                idle = sorted(self._idle, key=lambda each: task.kernel in each.seen)
-                process = idle[-1] if idle else None
-                if process is not None:
-                    self._idle.remove(process)
-            if process is None:
-                return self._started()
-            if process.is_alive:
-                return process
-            self._forget(process)
+                process = self._idle.pop() if self._alive() else None
+            process = process or self._started()
+            try:
+                found = process.candidates(request, _CANDIDATE_SECONDS)
+            except (WorkerHungError, WorkerEndedError) as error:
+                self._forget(process)
+                reason = str(error)
+            else:
+                self._return(process)
+                return found
+        raise CloptError(f"The processes that propose plans for a kernel end. {reason}")
+
+    def _start_ahead(self) -> None:
+        """Start a process before a trial needs it."""
+        with suppress(CloptError, CancelledError):  # then the trial reports it
+            self._return(self._started())
+
+    def _alive(self) -> Sequence[WorkerProcess]:
+        """Return the idle processes that have not ended; the caller holds the lock."""
+        for process in [each for each in self._idle if not each.is_alive]:
+            process.kill()  # its children may live
+            self._idle.remove(process)
+            self._processes.discard(process)
+        return self._idle
 
     def _keep(self, process: WorkerProcess, result: Result) -> None:
         """Keep a process for the next trial, unless it has lost its driver."""
+        if result.fault is Fault.CRASHED:
+            self._forget(process)
+        else:
+            self._return(process)
+
+    def _return(self, process: WorkerProcess | None) -> None:
+        """Make a process available again, or end it if all are to end."""
+        if process is None:
+            return
         with self._change:
-            if result.fault is not Fault.CRASHED and not self._is_closed:
+            if not self._is_closed:
                 self._idle.append(process)
                 return
         self._forget(process)

@@ -17,9 +17,11 @@ from clopt.decisions.database import TuningDatabase
 from clopt.tools.tune import machines, search
 from clopt.tools.tune.__main__ import main
 from clopt.tuning import deadline
+from clopt.tuning.candidates import CandidateRequest, Candidates
 from clopt.tuning.trial import Result, Trial
 from clopt.tuning.turns import Turns
 from support import processes
+from support.tuning.fake import answered
 from support.tuning.planted import DEVICE, Steady
 
 WORKERS = 2
@@ -39,6 +41,9 @@ class Threads:
 
     def submit(self, trial: Trial) -> Future[Result]:
         return self._threads.submit(self._measured, trial)
+
+    def candidates(self, request: CandidateRequest) -> Future[Candidates]:
+        return answered(request)
 
     def _measured(self, trial: Trial) -> Result:
         result = self._steady.measure(trial, self._turns)

@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from clopt.errors import CloptError
 from clopt.targets import load_target
 from clopt.tuning import worker_process
+from clopt.tuning.candidates import CandidateRequest
 from clopt.tuning.measure import OpenCLInstrument
 from clopt.tuning.session import Budget, Session
 from clopt.tuning.trial import Fault, Result, Task, Trial
@@ -119,6 +120,44 @@ def test_a_process_is_kept_for_the_next_trial(tmp_path: Path):
     assert len(set(map(tuple, pids))) == 1
 
 
+def test_a_process_prefers_trials_of_a_kernel_that_it_has_seen(tmp_path: Path):
+    whats = ["first", "second"] * 6
+    tasks = {what: task(what) for what in whats}
+    with machines(tmp_path / "journal", slots=2) as found:
+        results_of(found, [trial("well", task("third"), build=4000)])  # the other starts meanwhile
+        results_of(found, [trial(what, tasks[what], build=20) for what in whats])
+    pids = [{pid for (pid,) in notes(tmp_path / "journal", what)} for what in tasks]
+    assert [len(each) for each in pids] == [1, 1]
+    assert pids[0] != pids[1]
+
+
+def test_processes_propose_the_candidates_of_a_search(tmp_path: Path):
+    (of, *_) = residual_tasks(load_target("pocl"))
+    request = CandidateRequest(of.program, of.target, (), frozenset(), "seed")
+    with machines(tmp_path / "journal") as found:
+        answer = found.candidates(request).result(timeout=100)
+        broken = found.candidates(replace(request, program="builtin.module {}"))
+        with pytest.raises(CloptError, match="No plans can be proposed for a kernel"):
+            broken.result(timeout=100)
+        (result,) = results_of(found, [trial("well", task())])  # by another process
+    assert result.fault is None
+    assert answer == request.answer()
+    assert len(answer.bred) > 10
+    assert {each.key for each in answer.bred} == set(answer.estimates)
+
+
+def test_closing_cancels_what_proposes(tmp_path: Path):
+    (of, *_) = residual_tasks(load_target("pocl"))
+    with machines(tmp_path / "journal") as found:
+        hangs = found.submit(trial("hang", task()))
+        wait_until(lambda: bool(notes_if_any(tmp_path / "journal", "child")))
+        waits = found.candidates(CandidateRequest(of.program, of.target, (), frozenset(), "seed"))
+        found.close()
+        for future in (hangs, waits):
+            with pytest.raises(CancelledError):
+                future.result(timeout=10)
+
+
 def test_a_process_that_hangs_is_killed_with_its_children(tmp_path: Path):
     with machines(tmp_path / "journal", seconds=0.5) as found:
         (result,) = results_of(found, [trial("hang", task())])
@@ -159,14 +198,15 @@ def test_a_driver_that_hangs_at_the_start_is_told_once(
 def test_closing_ends_what_starts(tmp_path: Path):
     found = LocalMachines(Planted(tmp_path / "journal", "", "hang"), 2)
     first, second = (found.submit(trial("well", task(), number=i, time=100)) for i in (0, 1))
-    assert first.result(timeout=60).fault is None
+    for tried in (first, second):  # by the process that has started
+        assert tried.result(timeout=60).fault is None
     while not notes_if_any(tmp_path / "journal", "child"):
         time.sleep(0.02)
     start = time.monotonic()
     found.close()
     assert time.monotonic() - start < 60
-    with pytest.raises(CancelledError):
-        second.result(timeout=10)
+    for (pid,) in notes(tmp_path / "journal", "child"):
+        assert ends(int(pid))
 
 
 def test_closing_ends_what_runs(tmp_path: Path):

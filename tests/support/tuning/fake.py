@@ -7,6 +7,7 @@ from concurrent.futures import Future
 from dataclasses import dataclass, field
 
 from clopt.dialects import tir
+from clopt.tuning.candidates import CandidateRequest, Candidates
 from clopt.tuning.instrument import InstrumentDevice
 from clopt.tuning.trial import Fault, Result, Task, Trial
 
@@ -44,7 +45,17 @@ class FakeMachines:
         )
         return future
 
+    def candidates(self, request: CandidateRequest) -> Future[Candidates]:
+        return answered(request)
+
     def close(self) -> None: ...
+
+
+def answered(request: CandidateRequest) -> Future[Candidates]:
+    """Return the answer to a request, computed in this process."""
+    future: Future[Candidates] = Future()
+    future.set_result(request.answer())
+    return future
 
 
 @dataclass
