@@ -25,6 +25,7 @@ from ..dialects.properties import text
 from ..dialects.remarks import add_remarks
 from ..errors import CloptError
 from .memory_program import Option, cheapest
+from .memory_times import ProgramTimes, times_of
 from .memory_usage import MemoryUsage, Stored, usage_of
 
 _MOST_NODES = 4
@@ -35,6 +36,9 @@ _MOST_STEPS = 12
 
 _MOST_TRIALS = 4
 """Most lowerings to make a program within the limit faster."""
+
+_FREE = 1e-3
+"""Share of a program's time below which an estimated difference says nothing."""
 
 
 def lower_within(
@@ -51,10 +55,11 @@ def lower_within(
     plan = search.descend(limit)
     if plan.usage.bytes > limit:
         raise _impossible(plan.usage, limit)
-    plan = search.improve(plan, limit)
+    if plan.taken:
+        plan = search.improve(plan, limit)
     search.finish()
     if plan.taken:
-        add_remarks(module, [_remark(plan.taken.values(), limit)])
+        add_remarks(module, [_remark(plan.taken.values(), search.longer(plan), limit)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -65,11 +70,7 @@ class _Plan:
     """The alternatives that were demanded and met."""
     offers: list[Alternative]
     usage: MemoryUsage
-
-    @property
-    def microseconds(self) -> float:
-        """Return the estimated time beyond the fastest plan's."""
-        return sum(each.microseconds for each in self.taken.values())
+    times: ProgramTimes
 
     def next(self, limit: int, may_undo: bool) -> tuple[Mapping[Site, Alternative], bool]:
         """Return the alternatives that take the least time within a limit, by the estimates.
@@ -87,6 +88,13 @@ class _Plan:
             else:
                 del taken[undone[number - len(self.offers)].site]
         return taken, selection.is_within
+
+    def free(self) -> dict[Site, Alternative]:
+        """Return alternatives that cost almost nothing, one for each site."""
+        most = _FREE * self.times.total
+        free = (each for each in self.offers if each.microseconds <= most)
+        ordered = sorted(free, key=lambda each: each.microseconds, reverse=True)
+        return {each.site: each for each in ordered if each.site not in self.taken}
 
     def _option(self, each: Alternative) -> Option:
         """Return what taking an alternative changes."""
@@ -140,6 +148,10 @@ class _Search:
         """The demands of the user; None if no choices are to be noted."""
         self.last: _Plan | None = None
         """The plan that the module holds."""
+        self.fastest: _Plan | None = None
+        """The first plan, without alternatives."""
+        self.shown: dict[tuple[Site, Attribute], float] = {}
+        """The extra time of choices that finished programs showed."""
 
     def descend(self, limit: int) -> _Plan:
         """Return a plan within a limit, or the smallest plan."""
@@ -169,18 +181,45 @@ class _Search:
     def improve(self, plan: _Plan, limit: int) -> _Plan:
         """Return a plan that takes less time within a limit, if there is one; the module holds it.
 
-        The finished program may leave room for alternatives that the estimates did not see.
+        The finished program may leave room for alternatives that the estimates did not see, and
+        its kernels' times differ from those estimates. So the first trial takes all alternatives
+        that cost almost nothing, and later ones what the programs before showed to be fast.
         """
         best, tried = plan, {_key(plan.taken)}
+        taken = {**plan.taken, **plan.free()}
         for _ in range(_MOST_TRIALS):
-            taken, _ = plan.next(limit, may_undo=True)
             if _key(taken) in tried:
                 break
             tried.add(_key(taken))
             plan = self._try(taken, plan) or self._without_refused(plan)
-            if plan.usage.bytes <= limit and plan.microseconds < best.microseconds:
+            if plan.usage.bytes <= limit and plan.times.total < best.times.total:
                 best = plan
+            plan = self._corrected(plan)
+            taken, _ = plan.next(limit, may_undo=True)
         return best if self.last is best else self._lower(best.taken)
+
+    def _corrected(self, plan: _Plan) -> _Plan:
+        """Return a plan with the times of alternatives that finished programs showed."""
+        assert self.fastest is not None
+        changes = self.fastest.times.changes(plan.times, plan.taken.values())
+        self.shown |= {(each.site, each.choice): time for each, time in changes.items()}
+
+        def corrected(each: Alternative) -> Alternative:
+            before = plan.taken.get(each.site)
+            time = self.shown.get((each.site, each.choice))
+            if time is None:
+                return each
+            if before is not None and before.choice != each.choice:
+                time -= self.shown.get((before.site, before.choice), before.microseconds)
+            return replace(each, microseconds=time)
+
+        taken = {site: corrected(each) for site, each in plan.taken.items()}
+        return replace(plan, taken=taken, offers=list(map(corrected, plan.offers)))
+
+    def longer(self, plan: _Plan) -> float:
+        """Return the extra time of a plan's kernels, compared with the first one's."""
+        assert self.fastest is not None
+        return plan.times.total - self.fastest.times.total
 
     def finish(self) -> None:
         """Leave only the choices that the user wants."""
@@ -220,7 +259,8 @@ class _Search:
             for each in alternatives_of(self.module) or ()
             if each.site not in fixed and each.site.of_all not in fixed
         ]
-        self.last = _Plan(met, offers, usage_of(self.module))
+        self.last = _Plan(met, offers, usage_of(self.module), times_of(self.module))
+        self.fastest = self.fastest or self.last
         return self.last
 
 
@@ -251,16 +291,16 @@ def _impossible(usage: MemoryUsage, limit: int) -> CloptError:
     )
 
 
-def _remark(taken: Iterable[Alternative], limit: int) -> str:
+def _remark(taken: Iterable[Alternative], longer: float, limit: int) -> str:
     """Return the remark that lists the alternatives and the time that they cost."""
     slowest = sorted(taken, key=lambda each: (-each.microseconds, str(each.site)))
     names = [f"{each.nodes} ({each.site.kind.value} {_shown(each.choice)})" for each in slowest]
     shown = ", ".join(names[:_MOST_NODES])
     more = f" and {len(names) - _MOST_NODES} more" if len(names) > _MOST_NODES else ""
-    time = sum(each.microseconds for each in slowest)
+    time = f"an estimated {longer:.0f} us longer" if longer >= 0.5 else "no longer by the estimates"
     return (
         f"to keep intermediate results within {limit:,} bytes, these nodes use less memory and "
-        f"take an estimated {time:.0f} us longer: {shown}{more}"
+        f"take {time}: {shown}{more}"
     )
 
 

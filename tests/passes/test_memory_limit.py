@@ -13,15 +13,18 @@ import onnx
 import onnxruntime
 import pytest
 from onnx import TensorProto, helper, numpy_helper
-from xdsl.dialects.builtin import f32
+from xdsl.dialects.builtin import StringAttr, f32
 
 import clopt
+from clopt.decisions import Site, SiteKind
+from clopt.decisions.alternatives import Alternative
 from clopt.decisions.choice_file import choices_text
 from clopt.decisions.choices import ATTRIBUTE_NAME as CHOICES
 from clopt.decisions.choices import choices_of
 from clopt.dialects import tir
 from clopt.dialects.remarks import ATTRIBUTE_NAME as REMARKS
 from clopt.passes.memory_program import Option, cheapest
+from clopt.passes.memory_times import ProgramTimes
 from clopt.passes.memory_usage import MemoryUsage, Stored
 from support.onnx import builders
 from support.tuning.networks import grouped_network
@@ -255,6 +258,20 @@ def test_an_image_is_freed_when_all_values_have_left_it() -> None:
     ]
     assert cheapest(program, options, 50 << 10).numbers == [0, 1]
     assert cheapest(program, options[1:], 50 << 10).numbers == [1]
+
+
+def test_a_change_of_time_is_shared_by_the_alternatives_that_touch_the_launch() -> None:
+    def alternative(digest: str, *operations: int) -> Alternative:
+        site, numbers = Site(SiteKind.LAYOUT, digest), frozenset(operations)
+        return Alternative(site, StringAttr("plain"), 1, 0.0, 0, numbers, digest)
+
+    read, written, apart = alternative("a", 0), alternative("b", 1), alternative("c", 3)
+    touched = {0: frozenset({0}), 1: frozenset({0, 1}), 2: frozenset({1, 2})}
+    before = ProgramTimes({0: 5.0, 1: 8.0, 2: 3.0}, touched)
+    after = ProgramTimes({0: 4.0, 1: 2.0, 4: 1.5}, touched)
+    changes = before.changes(after, [read, written, apart])
+    # Launch 1 is 6 us shorter, and launch 2 vanishes. Nothing taken explains launch 4.
+    assert changes == {read: -1.0 - 3.0, written: -3.0 - 3.0, apart: 0.0}
 
 
 def test_a_program_takes_no_limit() -> None:
