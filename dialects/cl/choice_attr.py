@@ -38,7 +38,7 @@ class AlternativeAttr(ParametrizedAttribute):
     """Another choice for a site that takes less memory.
 
     `#cl.alternative<"form", "45e56ecf52fec923#1", "direct", 65536, 0, 12.5 : f64, [3], "conv_3">`
-    saves 65536 bytes while the results of operation 3 are live, and costs 12.5 us.
+    saves 65536 bytes while the results of operation 3 are live, and takes 12.5 microseconds longer.
     """
 
     name = "cl.alternative"
