@@ -9,6 +9,7 @@ from xdsl.dialects.builtin import StringAttr
 from xdsl.ir import Attribute, SSAValue
 
 from ....decisions import Choices, Site, SiteKind
+from ....decisions.alternatives import Saving
 from ....decisions.choices import choice_text
 from ....dialects.nn import LayoutAttr
 from ....errors import CloptError
@@ -16,7 +17,7 @@ from ....messages.explanations import Reason
 from .candidates import Candidate
 from .explain import explain_images
 from .problem import LayoutProblem
-from .savings import SmallerLayout, node_of, possible_layouts
+from .savings import node_of, possible_layouts
 
 _PLAIN = StringAttr("plain")
 
@@ -90,10 +91,10 @@ class LayoutSites:
         why = "with the other demands, no kernel reads it"
         return self._choices.refused(self._sites[value], self._nodes(value), why)
 
-    def offer(self, value: SSAValue, smaller: SmallerLayout) -> None:
+    def offer(self, value: SSAValue, layout: LayoutAttr | None, saving: Saving) -> None:
         """Offer a layout of fewer bytes for a value."""
-        layout, ops = _attribute(smaller.layout), self._usual.works[value].ops[-1:]
-        self._choices.offer(self._sites[value], layout, smaller.saving, ops, self._nodes(value))
+        site, ops = self._sites[value], self._usual.works[value].ops[-1:]
+        self._choices.offer(site, _attribute(layout), saving, ops, self._nodes(value))
 
     def _candidates(self, value: SSAValue) -> list[Candidate]:
         return self._usual.variables[value].candidates

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
 from xdsl.ir import SSAValue
@@ -23,17 +22,10 @@ if TYPE_CHECKING:
     from .solver import Solution
 
 
-@dataclass(frozen=True)
-class SmallerLayout:
-    """A layout that stores a value in fewer bytes."""
-
-    layout: LayoutAttr | None
-    saving: Saving
-
-
-def smaller_layouts(problem: LayoutProblem, solution: Solution) -> dict[SSAValue, SmallerLayout]:
-    """Return the cheapest layout without padding for each value whose layout has some."""
-    found: dict[SSAValue, SmallerLayout] = {}
+def smaller_layouts(
+    problem: LayoutProblem, solution: Solution
+) -> Iterator[tuple[SSAValue, LayoutAttr | None, Saving]]:
+    """Yield the values whose layout has padding, each with its cheapest layout without any."""
     around = problem.problem.neighbours()
     for value, variable in problem.variables.items():
         if variable.work is None or variable.work.is_view:
@@ -56,8 +48,7 @@ def smaller_layouts(problem: LayoutProblem, solution: Solution) -> dict[SSAValue
         memory = nn.buffer_type(nn.with_layout(type_, chosen.layout))
         plain = byte_count(nn.buffer_type(type_))
         needed = 0 if can_view(memory, problem.target) else plain
-        found[value] = SmallerLayout(layout, Saving(saved, times[layout] - now, needed))
-    return found
+        yield value, layout, Saving(saved, times[layout] - now, needed)
 
 
 def operand_copies(

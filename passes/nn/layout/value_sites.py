@@ -78,8 +78,8 @@ class ValueSites:
                 self._choices.note(site, word, self._nodes(value), possible=_WORDS)
         if not self._choices.wants_alternatives:
             return
-        for value, smaller in smaller_layouts(*choice).items():
-            self._layouts.offer(value, smaller)
+        for smaller in smaller_layouts(*choice):
+            self._layouts.offer(*smaller)
         for value, saving in copies.items():
             ops, site = self._usual.works[value].ops[-1:], self._operands[value]
             self._choices.offer(site, _STORED, saving, ops, self._nodes(value))
