@@ -260,8 +260,8 @@ def test_a_torn_last_line_is_skipped(tmp_path: Path) -> None:
         ('{"format": 2}', ':2: object missing required field "kind".'),
         (
             of(2, 1.0).line.replace('"plan"', '"plans"'),
-            '"kind" must be one of form, layout, offload, group, fusion, attention, border, place, '
-            "plan, launch, not plans.",
+            '"kind" must be one of form, layout, operands, offload, group, fusion, attention, '
+            "border, place, plan, launch, not plans.",
         ),
         (of(2, 1.0).line.replace('"pocl"', "[]"), '"target" must be str, not [].'),
         (of(2, 1.0).line.replace("#tir", "tir"), "must be #tir.plan<...>, not tir.plan<"),
