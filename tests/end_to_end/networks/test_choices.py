@@ -53,6 +53,8 @@ class Case:
     network: Callable[[], onnx.ModelProto]
     target: str
     changes: set[str]
+    skipped: str = ""
+    """A kind whose words do not fit the target."""
 
 
 BLOCKS = "pocl blocks=auto vector_width=8"
@@ -75,7 +77,8 @@ CASES = {
     "separable, images": Case(
         separable_network,
         IMAGES,
-        {"operands stored", "group apart", "fusion joined", "fusion apart"},
+        {"operands stored", "group apart"},
+        skipped="layout",
     ),
     "assorted": Case(
         assorted_network,
@@ -149,6 +152,8 @@ def test_each_other_choice_computes_the_same(model: Model, device: str, tmp_path
     usual = model.compiled(device).source
     seen: set[str] = set()
     for number, (kind, site, word) in enumerate(changes(model.written())):
+        if kind == model.case.skipped:
+            continue
         file = tmp_path / f"{number}.choices"
         file.write_text(f"clopt-choices 1\n{kind} {site} {word}\n")
         changed = model.compiled(device, file)
