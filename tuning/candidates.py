@@ -47,6 +47,8 @@ class CandidateRequest:
     """Whether the rules' defaults come first; plans are bred only once all of them were tried."""
     known: Sequence[tir.Plan] = ()
     """Tried plans without an estimate."""
+    estimated: frozenset[str] = frozenset()
+    """The texts of plans whose estimates the search has."""
 
     def answer(self) -> Candidates:
         """Return candidates with the estimates of all plans that are new to the search."""
@@ -55,7 +57,8 @@ class CandidateRequest:
         is_bred = all(each.key in self.tried for each in defaults)
         bred = self._bred(space) if is_bred else []
         plans = [*map(PlanCandidate, self.known), *defaults, *bred]
-        return Candidates(defaults, bred, {each.key: space.estimate(each) for each in plans})
+        new = [each for each in plans if each.key not in self.estimated]
+        return Candidates(defaults, bred, {each.key: space.estimate(each) for each in new})
 
     def _bred(self, space: PlanSpace) -> list[PlanCandidate]:
         found: dict[str, PlanCandidate] = {}

@@ -101,6 +101,7 @@ class Search:
             f"{self.seed} {self.task.kernel} {len(self.results)}",
             self._defaults is None,
             [each.plan for each in unknown],
+            frozenset(self._estimates),
         )
 
     def generation(self, count: int, found: Candidates | None = None) -> list[PlanCandidate]:

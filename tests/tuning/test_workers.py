@@ -136,12 +136,14 @@ def test_processes_propose_the_candidates_of_a_search(tmp_path: Path):
     request = CandidateRequest(of.program, of.target, (), frozenset(), "seed")
     with machines(tmp_path / "journal") as found:
         answer = found.candidates(request).result(timeout=100)
+        again = found.candidates(replace(request, estimated=frozenset(answer.estimates)))
         broken = found.candidates(replace(request, program="builtin.module {}"))
         with pytest.raises(CloptError, match="No plans can be proposed for a kernel"):
             broken.result(timeout=100)
         (result,) = results_of(found, [trial("well", task())])  # by another process
     assert result.fault is None
     assert answer == request.answer()
+    assert again.result() == replace(answer, estimates={})
     assert len(answer.bred) > 10
     assert {each.key for each in answer.bred} == set(answer.estimates)
 
