@@ -143,7 +143,7 @@ def test_processes_propose_the_candidates_of_a_search(tmp_path: Path):
         (result,) = results_of(found, [trial("well", task())])  # by another process
     assert result.fault is None
     assert answer == request.answer()
-    assert again.result() == replace(answer, estimates={})
+    assert again.result(timeout=100) == replace(answer, estimates={})
     assert len(answer.bred) > 10
     assert {each.key for each in answer.bred} == set(answer.estimates)
 
