@@ -56,9 +56,9 @@ class CandidateRequest:
         defaults = space.defaults() if self.wants_defaults else []
         is_bred = all(each.key in self.tried for each in defaults)
         bred = self._bred(space) if is_bred else []
-        plans = [*map(PlanCandidate, self.known), *defaults, *bred]
-        new = [each for each in plans if each.key not in self.estimated]
-        return Candidates(defaults, bred, {each.key: space.estimate(each) for each in new})
+        plans = {each.key: each for each in (*map(PlanCandidate, self.known), *defaults, *bred)}
+        new = {key: each for key, each in plans.items() if key not in self.estimated}
+        return Candidates(defaults, bred, {key: space.estimate(each) for key, each in new.items()})
 
     def _bred(self, space: PlanSpace) -> list[PlanCandidate]:
         found: dict[str, PlanCandidate] = {}

@@ -100,7 +100,7 @@ class Fleet:
         return asyncio.run_coroutine_threadsafe(self._result(trial), self._loop)
 
     def candidates(self, request: CandidateRequest) -> Future[Candidates]:
-        """Compute the answer to a request in this process, whose device no trial uses."""
+        """Answer a request in this process, because the workers only try plans."""
         return self._proposing.submit(request.answer)
 
     def close(self) -> None:

@@ -25,7 +25,7 @@ class Machines(Protocol):
         ...
 
     def candidates(self, request: CandidateRequest) -> Future[Candidates]:
-        """Compute the answer to a request, beside trials.
+        """Answer a request while trials run.
 
         The future gets a CloptError if no process can; `close` cancels it.
         """

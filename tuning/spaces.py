@@ -58,7 +58,6 @@ class PlanSpace:
             if name != FALLBACK.name or name == default.rule
         }
         self.default = self._candidate_of(default)
-        self._estimates: dict[str, float | None] = {}
 
     @property
     def rules(self) -> list[str]:
@@ -67,13 +66,10 @@ class PlanSpace:
 
     def estimate(self, candidate: PlanCandidate) -> float | None:
         """Return the estimated microseconds of a plan, or None if it does not fit the kernel."""
-        if candidate.key not in self._estimates:
-            try:
-                found = estimate_plan(self._kernel, candidate.plan, self._target).microseconds
-            except (CloptError, VerifyException):
-                found = None
-            self._estimates[candidate.key] = found
-        return self._estimates[candidate.key]
+        try:
+            return estimate_plan(self._kernel, candidate.plan, self._target).microseconds
+        except (CloptError, VerifyException):
+            return None
 
     def defaults(self) -> list[PlanCandidate]:
         """Return the default of the kernel, then those of the other rules."""

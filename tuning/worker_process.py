@@ -83,9 +83,6 @@ class WorkerProcess:
         except BaseException:
             self.kill()
             raise
-        if isinstance(device, str):
-            self.kill()
-            raise CloptError(device)
         assert isinstance(device, InstrumentDevice)
         self.device = device
 
@@ -109,18 +106,12 @@ class WorkerProcess:
         self.seen.add(trial.task.kernel)
         job = Job(task, trial.plan, trial.most_runs, trial.rival, trial.earlier)
         result = self._ask(job, seconds)
-        if isinstance(result, str):
-            self.kill()
-            raise CloptError(result)
         assert isinstance(result, Result)
         return result
 
     def candidates(self, request: CandidateRequest, seconds: float) -> Candidates:
-        """Compute the answer to a request in at most `seconds`; raises the errors of `measure`."""
+        """Answer a request within `seconds`; raises the errors of `measure`."""
         answer = self._ask(request, seconds)
-        if isinstance(answer, str):
-            self.kill()
-            raise CloptError(answer)
         assert isinstance(answer, Candidates)
         return answer
 
@@ -134,7 +125,10 @@ class WorkerProcess:
             self._process.wait(timeout=5)
 
     def _ask(self, value: object, seconds: float) -> object:
-        """Return the answer to a message; kill the process once it has worked for `seconds`."""
+        """Return the answer to a message; kill the process once it has worked for `seconds`.
+
+        An answer that is a text is an error: kill the process and raise it as CloptError.
+        """
         assert self._process.stdin is not None
         assert self._process.stdout is not None
         limit, of_turns = _Limit(seconds, self.kill), _Limit(_TURN_SECONDS, self.kill)
@@ -145,7 +139,6 @@ class WorkerProcess:
                 begins, ends = (of_turns, limit) if answer.waits else (limit, of_turns)
                 ends.stop()
                 begins.start()
-            return answer
         except (EOFError, OSError) as error:
             if limit.is_over:
                 self.kill()
@@ -157,6 +150,10 @@ class WorkerProcess:
         finally:
             limit.stop()
             of_turns.stop()
+        if isinstance(answer, str):
+            self.kill()
+            raise CloptError(answer)
+        return answer
 
     def _ended(self) -> WorkerEndedError:
         with suppress(subprocess.TimeoutExpired):  # it has closed its stdout, so it is about to end

@@ -26,7 +26,6 @@ _MOST_KILLS = 5
 """Maximum processes that are killed from outside while they try one plan: the system kills a plan
 that exhausts memory each time."""
 
-
 _CANDIDATE_SECONDS = 300.0
 """Limit for proposing the candidates of a generation, which takes a few seconds."""
 
@@ -85,7 +84,7 @@ class LocalMachines:
         return waiting.result
 
     def candidates(self, request: CandidateRequest) -> Future[Candidates]:
-        """Compute the answer to a request in a process; `close` cancels it."""
+        """Answer a request in a process; `close` cancels it."""
         return self._threads.submit(self._proposed, request)
 
     def close(self) -> None:
@@ -114,7 +113,7 @@ class LocalMachines:
     def _next(self) -> tuple[WorkerProcess | None, _Waiting]:
         """Return a waiting trial and an idle process, preferably one that has its operands.
 
-        Otherwise prefer kernels that no process has seen: the process that has will be free soon.
+        Otherwise prefer a kernel that no process has seen: one that has seen it will soon be free.
         """
         with self._change:
             idle = self._alive()
