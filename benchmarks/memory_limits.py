@@ -2,8 +2,8 @@
 
 `python benchmarks/memory_limits.py MODEL... --target TARGET [--output results/memory_limits]`.
 The limits are shares of the fastest plan's memory, and the tightest that clopt can meet. No kernel
-is built. The time is the sum of the kernels' estimates (`clopt.passes.estimate`). `--save FOLDER`
-saves each compiled model, so that it can be measured.
+is built. The time is the sum of the kernels' estimates. `--save FOLDER` saves each compiled model,
+so that it can be measured.
 """
 
 from __future__ import annotations
@@ -12,7 +12,6 @@ import argparse
 import json
 import re
 import time
-from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -24,20 +23,19 @@ from xdsl.passes import ModulePass
 import clopt
 from clopt.backends.programs import program_of
 from clopt.context import CloptContext
-from clopt.dialects import cl, tir
+from clopt.dialects import cl
 from clopt.dialects.remarks import remarks_of
 from clopt.errors import CloptError
 from clopt.frontends.onnx import import_onnx
 from clopt.passes.cl.plan_memory import CLPlanMemoryPass
-from clopt.passes.estimate import estimate, work_of
+from clopt.passes.memory_times import times_of
 from clopt.passes.pipelines import run_pipeline
-from clopt.passes.tir.lower_textures import TIRLowerTexturesPass
 from clopt.reports.memory import memory_report
 from clopt.targets import TargetChoice
 
 SHARES = (0.9, 0.75, 0.6, 0.5)
 TIGHTEST = 0.0
-"""Stands for the tightest limit that can be met."""
+"""The share that selects the tightest possible limit."""
 
 
 @dataclass(frozen=True)
@@ -60,50 +58,30 @@ class Row:
 
 
 class Watch:
-    """A callback of the pipeline that estimates scheduled kernels and counts lowerings."""
+    """A callback of the pipeline that counts lowerings."""
 
-    def __init__(self, target: cl.Target):
-        self.target = target
-        self.lowerings, self.microseconds, self.seconds = 0, 0.0, 0.0
+    lowerings = 0
 
     def __call__(
         self, previous: ModulePass | None, module: ModuleOp, following: ModulePass | None
     ) -> None:
-        start = time.perf_counter()
         self.lowerings += isinstance(following, CLPlanMemoryPass)
-        if isinstance(previous, TIRLowerTexturesPass):
-            self.microseconds = self._estimate(module)
-        self.seconds += time.perf_counter() - start
-
-    def _estimate(self, module: ModuleOp) -> float:
-        launches = Counter(
-            op.kernel_name
-            for program in module.ops
-            if isinstance(program, cl.ProgramOp)
-            for op in cl.commands(program)
-            if isinstance(op, cl.EnqueueKernelOp)
-        )
-        kernels = (op for op in module.ops if isinstance(op, tir.FuncOp))
-        return sum(
-            launches[op.sym_name.data] * estimate([work_of(op)], self.target).microseconds
-            for op in kernels
-        )
 
 
 def compile_within(path: Path, label: str, share: float, limit: int | None) -> Row:
     """Compile a network without building kernels. Raise CloptError if it exceeds the limit."""
     ctx, target = CloptContext(), TargetChoice.parse(label).load()
     assert target is not None, f"{label}: name a target"
-    module, watch = import_onnx(path, ctx.weights), Watch(target)
+    module, watch = import_onnx(path, ctx.weights), Watch()
     cl.set_target(module, target)
     start = time.perf_counter()
     run_pipeline(ctx, module, "opencl", watch, memory_limit=limit)
-    seconds = time.perf_counter() - start - watch.seconds
+    seconds = time.perf_counter() - start
     report = memory_report(program_of(module), target)
     remark = next((text for text in remarks_of(module) if "less memory" in text), "")
     return Row(
         *(path.stem, label, share, limit, report.peak + report.separate_bytes),
-        *(watch.microseconds, watch.lowerings, seconds, remark),
+        *(times_of(module).total, watch.lowerings, seconds, remark),
     )
 
 

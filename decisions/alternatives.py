@@ -9,12 +9,12 @@ from typing import cast
 from xdsl.dialects.builtin import ArrayAttr, FloatAttr, IntegerAttr, ModuleOp, StringAttr, f64, i64
 from xdsl.ir import Attribute
 
-from ..dialects.cl import AlternativeAttr, ChoiceAttr
+from ..dialects.cl import AlternativeAttr
 from ..dialects.properties import text
 from .sites import Site
 
 ATTRIBUTE_NAME = "cl.alternatives"
-"""The attribute of a module whose passes should tell alternatives; it collects them."""
+"""The module attribute that asks passes to offer alternatives, and that collects them."""
 
 
 @dataclass(frozen=True)
@@ -27,37 +27,24 @@ class Saving:
     """Bytes of an arena that replace the saved ones, if these are an image outside of arenas."""
 
 
-@dataclass(frozen=True)
-class Alternative:
-    """Another choice for a site, compared with the one that a pass made."""
+@dataclass(frozen=True, kw_only=True)
+class Alternative(Saving):
+    """Another choice for a site, and what it saves compared with the choice of a pass."""
 
     site: Site
     choice: Attribute
-    bytes: int
-    """Estimated bytes saved while results of `operations` are live."""
-    microseconds: float
-    """Estimated extra time."""
-    needed: int
-    """Bytes of an arena that replace the saved ones, if these are an image outside of arenas."""
     operations: frozenset[int]
-    """Numbers of operations (`operation_number`)."""
+    """Numbers of operations (`operation_number`); it saves memory while their results are live."""
     nodes: str
-
-    @property
-    def demand(self) -> ChoiceAttr:
-        """Return the demand for this choice."""
-        kind = StringAttr(self.site.kind.value)
-        others = ArrayAttr[Attribute]([])
-        return ChoiceAttr(kind, StringAttr(self.site.text), self.choice, StringAttr(""), others)
 
 
 def request_alternatives(module: ModuleOp) -> None:
-    """Ask the passes that follow to tell alternatives."""
+    """Ask later passes to offer alternatives."""
     module.attributes[ATTRIBUTE_NAME] = ArrayAttr([])
 
 
 def alternatives_of(module: ModuleOp) -> list[Alternative] | None:
-    """Return the alternatives that passes told; None if they need not."""
+    """Return the alternatives that passes offered; None if nobody asked for them."""
     found = module.attributes.get(ATTRIBUTE_NAME)
     if not isinstance(found, ArrayAttr):
         return None
@@ -72,13 +59,13 @@ def write_alternatives(module: ModuleOp, alternatives: Iterable[Alternative]) ->
 
 def _read(attr: AlternativeAttr) -> Alternative:
     return Alternative(
-        Site.parse(attr.kind.data, attr.digest.data),
-        attr.choice,
         attr.bytes.value.data,
         attr.microseconds.value.data,
         attr.needed.value.data,
-        frozenset(number.value.data for number in attr.operations),
-        text(attr.nodes) or "",
+        site=Site.parse(attr.kind.data, attr.digest.data),
+        choice=attr.choice,
+        operations=frozenset(number.value.data for number in attr.operations),
+        nodes=text(attr.nodes) or "",
     )
 
 

@@ -171,7 +171,7 @@ class Choices:
 
     @property
     def wants_alternatives(self) -> bool:
-        """Return whether passes should tell alternatives to their choices."""
+        """Return whether passes should offer alternatives to their choices."""
         return self._alternatives is not None
 
     def offer(
@@ -182,7 +182,7 @@ class Choices:
         ops: Iterable[Operation],
         nodes: str,
     ) -> None:
-        """Tell a choice that takes fewer bytes than the one made, and more time.
+        """Offer a choice that takes fewer bytes and more time than the one that was made.
 
         The bytes are those of results of `ops`, or of the operations that these stem from. Choices
         that save nothing are left out.
@@ -190,9 +190,16 @@ class Choices:
         if self._alternatives is not None and saving.bytes > 0:
             numbers = frozenset(n for op in ops if (n := operation_number(op)) is not None)
             time = max(saving.microseconds, 0.0)
-            self._alternatives.append(
-                Alternative(site, choice, saving.bytes, time, saving.needed, numbers, nodes)
+            alternative = Alternative(
+                saving.bytes,
+                time,
+                saving.needed,
+                site=site,
+                choice=choice,
+                operations=numbers,
+                nodes=nodes,
             )
+            self._alternatives.append(alternative)
 
     def refused(self, site: Site, nodes: str, why: str) -> CloptError:
         """Return the error for a demanded choice that a site does not have."""

@@ -1,6 +1,6 @@
 """Lower a module to its fastest program whose intermediate results stay within a limit.
 
-Under a limit, passes tell alternatives to their choices that take fewer bytes and more time. Only
+Under a limit, passes offer alternatives to their choices that take fewer bytes and more time. Only
 the finished program shows its memory: fragmentation, values computed in place, shared buffers. So
 an integer program (`memory_program.py`) selects the alternatives that bring all commands below the
 limit, and the passes run again with these demands.
@@ -18,7 +18,7 @@ from xdsl.ir import Attribute
 from ..context import CloptContext
 from ..decisions import Site, demand
 from ..decisions.alternatives import Alternative, alternatives_of, request_alternatives
-from ..decisions.choices import choices_of, forget_choices, site_of
+from ..decisions.choices import choice_of, choices_of, forget_choices, site_of
 from ..dialects import nn, tir
 from ..dialects.node_names import number_operations
 from ..dialects.properties import text
@@ -138,7 +138,7 @@ class _Search:
     module: ModuleOp
     run: Callable[[], None]
     refused: set[Site] = field(default_factory=set[Site])
-    """Sites whose alternatives turned out to be impossible beside others."""
+    """Sites whose alternatives conflict with others."""
 
     def __post_init__(self) -> None:
         networks = nn.networks_of(self.module)
@@ -248,7 +248,8 @@ class _Search:
         self.module.add_region(fresh.detach_region(0))
         if self.ctx.explanations is not None:
             self.ctx.explanations.clear()  # they describe the last plan alone
-        demand(self.module, [*(self.demands or ()), *(each.demand for each in taken.values())])
+        demanded = [choice_of(site, each.choice) for site, each in taken.items()]
+        demand(self.module, [*(self.demands or ()), *demanded])
         request_alternatives(self.module)
         self.run()
         waiting = {site_of(each) for each in choices_of(self.module) or () if not each.is_taken}

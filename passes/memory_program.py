@@ -83,7 +83,7 @@ class _Pool:
 
     bytes: int
     stored: frozenset[Stored]
-    """All that are in the pool or may enter it."""
+    """The values in the pool, and those that may enter it."""
 
     def changes(self, present: frozenset[Stored], options: Sequence[Option]) -> Iterator[_Change]:
         """Yield how many objects each command needs now, and how options change that."""

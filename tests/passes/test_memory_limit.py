@@ -224,7 +224,7 @@ def test_cheapest_takes_the_least_time_for_the_bytes() -> None:
     )
     options = [dear, large, small]
     assert cheapest(program, options, limit - (10 << 10)).numbers == [2]
-    # By time for each byte the small one comes first; it is not needed beside the large one.
+    # The small one costs least per byte, but beside the large one it is superfluous.
     assert cheapest(program, options, limit - (100 << 10)).numbers == [1]
     assert cheapest(program, options, limit - (105 << 10)).numbers == [1, 2]
     reached = cheapest(program, options, limit - (1000 << 10))
@@ -263,7 +263,8 @@ def test_an_image_is_freed_when_all_values_have_left_it() -> None:
 def test_a_change_of_time_is_shared_by_the_alternatives_that_touch_the_launch() -> None:
     def alternative(digest: str, *operations: int) -> Alternative:
         site, numbers = Site(SiteKind.LAYOUT, digest), frozenset(operations)
-        return Alternative(site, StringAttr("plain"), 1, 0.0, 0, numbers, digest)
+        choice = StringAttr("plain")
+        return Alternative(1, 0.0, site=site, choice=choice, operations=numbers, nodes=digest)
 
     read, written, apart = alternative("a", 0), alternative("b", 1), alternative("c", 3)
     touched = {0: frozenset({0}), 1: frozenset({0, 1}), 2: frozenset({1, 2})}

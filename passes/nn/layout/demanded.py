@@ -79,9 +79,9 @@ class LayoutSites:
                 layout = _attribute(layouts[value])
                 candidates = [_attribute(each.layout) for each in self._candidates(value)]
                 # A plain layout that is no candidate has no estimate, and tuning leaves it out.
-                told = why if layout in candidates else Reason
+                shown = why if layout in candidates else Reason
                 possible = candidates if is_searched else ()
-                self._choices.note(self._sites[value], layout, nodes, told, possible=possible)
+                self._choices.note(self._sites[value], layout, nodes, shown, possible=possible)
             elif self._choices.explained is not None:
                 self._choices.explain(SiteKind.LAYOUT, nodes, why())
         self._choices.summarise(SiteKind.LAYOUT, summary)

@@ -84,7 +84,7 @@ class LayoutProblem:
     ) -> LayoutProblem:
         """Return the problem in which some values have these layouts.
 
-        The kernels of the values in `stored` read their operands as they are stored.
+        Kernels that compute the values in `stored` read their operands without copies.
         """
         return LayoutProblem(self.function, self.groups, self.target, demanded, stored)
 

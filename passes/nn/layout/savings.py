@@ -54,7 +54,7 @@ def smaller_layouts(
 def operand_copies(
     problem: LayoutProblem, solution: Solution, kernels: Iterable[GroupKernels]
 ) -> dict[SSAValue, Saving]:
-    """Return what kernels save that read operands as stored, by the kernels' results.
+    """Return what each kernel saves that reads its operands as stored, by the kernel's result.
 
     Kernels that copy no operand into another layout are left out.
     """
