@@ -20,7 +20,7 @@ from .locations import node_name
 
 @dataclass(frozen=True)
 class Stored:
-    """A value that is not in an arena beside others, but uses a whole object while it is live."""
+    """A value that occupies a whole memory object while it is live, not a part of an arena."""
 
     operation: int | None
     """The number of the operation that writes it."""
@@ -42,7 +42,7 @@ class MemoryUsage:
     live: Sequence[int]
     """Bytes needed at each command: live values, fragmentation and whole objects."""
     operations: Sequence[frozenset[int]]
-    """The operations, by number, of each command and of the values that are live there."""
+    """The numbers of the operations that each command and its live values stem from."""
     stored: Sequence[Stored]
     """The values in whole objects."""
     has_arenas: bool

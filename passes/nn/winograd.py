@@ -176,7 +176,7 @@ class ConvByTransforms(RewritePattern):
         return window == [KERNEL, KERNEL] and steps == {1} and is_filled
 
     def bytes_between(self, op: nn.ConvOp, tile: int | None) -> int:
-        """Return the bytes of whole transformed maps, which the direct form has none of."""
+        """Return the bytes of the transformed maps in memory; 0 for the direct form."""
         if tile is None or self.lanes:
             return 0
         between = ElementCounts.between(op, tile)
