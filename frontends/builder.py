@@ -15,13 +15,28 @@ from ..dialects import nn
 from ..dialects.nn.base import NNOp
 from ..dialects.nn.evaluation.folding import fold
 from ..dialects.nn.limits import MAX_STEPS, check_computed, check_size
-from ..dialects.nn.types import Array, array_type, numpy_dtype, shape_of, tensor_type, with_shape
+from ..dialects.nn.types import (
+    Array,
+    Tensor,
+    array_type,
+    numpy_dtype,
+    shape_of,
+    tensor_type,
+    with_shape,
+)
 from ..errors import CloptError
 from ..messages.printable import LONGEST
 from ..weights import Weights
 
 FOLDABLE_ELEMENTS = 1 << 16
 """Elements of the largest operand or result of an operation that is folded at import."""
+
+DECIDING_ELEMENTS = 64
+"""Elements of the largest input whose values may decide shapes.
+
+The program is specialised for these values, so larger inputs, such as images, would give a program
+for each inference.
+"""
 
 
 def name_location(name: str) -> LocationAttr:
@@ -53,12 +68,21 @@ class Builder:
         self.location: LocationAttr = UnknownLoc()
         self._block = block
         self._weights = weights
+        self.inputs: dict[SSAValue, str] = {}
+        """The inputs of the network, by value, with their names."""
         self._known: dict[SSAValue, Array] = {}
         self._hints: dict[SSAValue, str] = {}
         self._placed: dict[SSAValue, SSAValue] = {}
         self._computed = 0
         self._steps = 0
         self._label = ""
+
+    def add_input(self, type: Tensor, name: str) -> SSAValue:
+        """Append an argument to the block, an input of the network."""
+        argument = self._block.insert_arg(type, len(self._block.args))
+        name_value(argument, name)
+        self.inputs[argument] = name
+        return argument
 
     def count_step(self, label: str = "") -> None:
         """Count a node or an operation; raise TooManySteps beyond `MAX_STEPS`.
@@ -101,6 +125,25 @@ class Builder:
     def known(self, value: SSAValue) -> Array | None:
         """Return the array that a value is known to hold at import, or None."""
         return self._known.get(value)
+
+    def deciding_inputs(self, value: SSAValue) -> list[str] | None:
+        """Return the inputs on which a value depends; None if one of them is large or unknown.
+
+        Inputs of at most `DECIDING_ELEMENTS` elements count as small.
+        """
+        found: set[SSAValue] = set()
+        seen, waiting = {value}, [value]
+        while waiting:
+            each = waiting.pop()
+            if isinstance(each.owner, Block):
+                if each not in self.inputs or array_size(each) > DECIDING_ELEMENTS:
+                    return None
+                found.add(each)
+                continue
+            operands = [operand for operand in each.owner.operands if operand not in seen]
+            seen.update(operands)
+            waiting.extend(operands)
+        return [name for value, name in self.inputs.items() if value in found]
 
     def place(self, value: SSAValue) -> SSAValue:
         """Return `value` as an operand: materialise it as a constant operation if it is known."""

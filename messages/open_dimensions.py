@@ -1,11 +1,12 @@
-"""The error for a model whose inputs have unbound dimensions, with the arguments that bind them.
+"""Errors for models whose program depends on sizes or values that only a run knows.
 
-Python callers see `dims={...}`; command lines see `--dim name=value`.
+Each names the arguments that state them. Python callers see `dims={...}`; command lines see
+`--dim name=value`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from shlex import quote
 from typing import NamedTuple
 
@@ -25,7 +26,19 @@ class OpenDimension(NamedTuple):
     axis: int
 
 
-class OpenDimensionsError(CloptError):
+class OpenModelError(CloptError):
+    """A model has no single program, because sizes or values of its inputs are not given."""
+
+    def for_options(self) -> str:
+        """Return the sentence for a command line."""
+        return str(self)
+
+    def programs(self) -> str:
+        """Return the part of a Python user's sentence on what has a program each, and a remedy."""
+        raise NotImplementedError
+
+
+class OpenDimensionsError(OpenModelError):
     """Some dimensions of a model's inputs are not bound."""
 
     def __init__(self, inputs: Sequence[str], dimensions: Sequence[OpenDimension]) -> None:
@@ -43,10 +56,44 @@ class OpenDimensionsError(CloptError):
         ]
         return f"{_listed(self.dimensions)} not fixed; bind with {' '.join(words)}"
 
+    def programs(self) -> str:
+        """Return the part of a Python user's sentence on what has a program each, and a remedy."""
+        return f"size of its inputs: {str(self).rstrip('.')}"
+
+
+class OpenValuesError(OpenModelError):
+    """Values of small inputs decide shapes of a model or the nodes that it computes."""
+
+    def __init__(self, inputs: Iterable[str], sentence: str) -> None:
+        """`sentence` describes the nodes that need the values of `inputs`."""
+        self.inputs = tuple(inputs)
+        super().__init__(sentence)
+
+    @property
+    def names(self) -> str:
+        """The inputs as text."""
+        return " and ".join(f"'{printable(name)}'" for name in self.inputs)
+
+    def for_input_files(self) -> str:
+        """Return the sentence for a command line that reads inputs from files."""
+        words = [f"--input {quote(f'{name}=FILE.npy')}" for name in self.inputs]
+        one = len(self.inputs) == 1
+        return (
+            f"the value{'' if one else 's'} of {self.names} decide{'s' if one else ''} what the "
+            f"model computes; give {'it' if one else 'them'} by {' '.join(words)}"
+        )
+
+    def programs(self) -> str:
+        """Return the part of a Python user's sentence on what has a program each, and a remedy."""
+        return (
+            f"value of {self.names}, which decide{'s' if len(self.inputs) == 1 else ''} shapes or "
+            "branches; use constants instead"
+        )
+
 
 def for_options(error: CloptError) -> str:
     """Return the sentence of `error` for the user of a command line."""
-    return error.for_options() if isinstance(error, OpenDimensionsError) else str(error)
+    return error.for_options() if isinstance(error, OpenModelError) else str(error)
 
 
 def _sizes(dimensions: Sequence[OpenDimension]) -> dict[str, str]:

@@ -12,6 +12,7 @@ from xdsl.utils.exceptions import VerifyException
 
 from ...dialects.nn import tensor_type
 from ...errors import LINE_BREAK, CloptError
+from ...messages.open_dimensions import OpenValuesError
 from ...messages.printable import printable
 from ..builder import Builder, TooManySteps, name_location, name_value
 from .functions import bind_attributes, definition, is_defined, schema_of
@@ -92,10 +93,11 @@ class NodeImporter:
     def import_model(self, graph: GraphProto, scope: ValueScope) -> Sequence[SSAValue]:
         """Import a whole model; a CloptError lists every node that cannot be imported.
 
-        A node that reads a result of such a node has only its operator checked.
+        A node that reads a result of such a node has only its operator checked. The error is an
+        OpenValuesError if values of inputs are all that is missing.
         """
         names = [value.name for value in graph.output]
-        refused: list[str] = []
+        refused: list[CloptError] = []
         unknown: set[str] = set()
         for index, node in execution_order(list(graph.node), names, scope.own_names()):
             try:
@@ -106,11 +108,21 @@ class NodeImporter:
             except TooManySteps:
                 raise
             except CloptError as error:
-                refused.append(str(error))
+                refused.append(error)
             unknown.update(node.output)
-        if refused:
-            raise CloptError(_listed(refused))
+        _refuse(refused)
         return [self._find(name, scope, "an output") for name in names]
+
+    def check_operators(self, graph: GraphProto, scope: ValueScope) -> None:
+        """Raise CloptError that lists the nodes whose operators are unsupported."""
+        names = [value.name for value in graph.output]
+        refused: list[CloptError] = []
+        for index, node in execution_order(list(graph.node), names, scope.own_names()):
+            try:
+                self._check_operator(node, self._label(node, index))
+            except CloptError as error:
+                refused.append(error)
+        _refuse(refused)
 
     def import_graph(self, graph: GraphProto, scope: ValueScope) -> Sequence[SSAValue]:
         """Import the nodes that the graph's outputs depend on. Return the outputs."""
@@ -289,6 +301,17 @@ class _Subgraphs:
 
     def __call__(self, graph: GraphProto, inputs: Sequence[SSAValue]) -> Sequence[SSAValue]:
         return self._importer.import_subgraph(graph, self._scope, inputs, self._prefix)
+
+
+def _refuse(refused: Sequence[CloptError]) -> None:
+    """Raise the error for the refused nodes, if there are any."""
+    if not refused:
+        return
+    sentence = _listed([*map(str, refused)])
+    waiting = [error for error in refused if isinstance(error, OpenValuesError)]
+    if len(waiting) < len(refused):
+        raise CloptError(sentence)
+    raise OpenValuesError(dict.fromkeys(name for each in waiting for name in each.inputs), sentence)
 
 
 def _listed(refused: Sequence[str]) -> str:

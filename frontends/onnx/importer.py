@@ -9,63 +9,95 @@ from pathlib import Path
 from onnx import ModelProto, ValueInfoProto
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
-from xdsl.ir import Block, Region, SSAValue
+from xdsl.ir import Block, Region
 
+from ...dialects.nn.types import Array, Tensor, numpy_dtype
 from ...errors import CloptError
-from ...messages.open_dimensions import OpenDimension, OpenDimensionsError
+from ...messages.open_dimensions import OpenDimension, OpenDimensionsError, OpenValuesError
 from ...messages.printable import printable
+from ...tensor_info import describe
 from ...weights import Weights
-from ..builder import Builder, name_value
+from ..builder import Builder
 from .graph import NodeImporter, ValueScope
-from .model import Model, read_model
+from .model import Model, inputs_of, read_model
 from .tensors import open_dimensions, tensor_type_of
 
 
 def import_onnx(
-    source: str | Path | bytes | ModelProto,
+    source: str | Path | bytes | ModelProto | Model,
     weights: Weights,
     dims: Mapping[str, int] | None = None,
+    values: Mapping[str, Array] | None = None,
 ) -> ModuleOp:
     """Import a model as `func.func @main` in the nn dialect, with static shapes.
 
     Large initialisers are stored in `weights`. `dims` binds symbolic dimensions by name; a
-    dimension without a name is called `input.axis`. Raises CloptError if any part of the model
-    cannot be imported exactly.
+    dimension without a name is called `input.axis`. `values` makes inputs constants, which `main`
+    then does not take.
+
+    Raises CloptError if any part of the model cannot be imported exactly: an OpenDimensionsError
+    if `dims` lacks a dimension, and an OpenValuesError if `values` lacks small inputs that decide
+    shapes.
     """
-    model = read_model(source)
-    dims = dims or {}
+    model = source if isinstance(source, Model) else read_model(source)
+    dims, values = dims or {}, values or {}
     block = Block()
     builder = Builder(block, weights)
     scope = ValueScope()
     scope.add_initializers(model.graph)
-    _check_dims(model, dims, [v for v in model.graph.input if v.name not in scope.initializers])
-    names: list[str] = []
-    for value in model.graph.input:
-        if value.name in scope.initializers:
-            continue
-        if value.name in scope.values:
-            raise CloptError(
-                f"{model.name} has two inputs '{printable(value.name)}'; names must be unique."
-            )
-        type = tensor_type_of(value.type, dims, value.name)
-        argument = block.insert_arg(type, len(block.args))
-        name_value(argument, value.name)
-        scope.values[value.name] = builder.known_if_empty(argument)
-        names.append(value.name)
+    inputs = inputs_of(model)
+    _check_names(model, dims, values, inputs)
+    importer = NodeImporter(builder, model.opsets, model.functions, model.folder)
+    if unbound := [each for each in _dimensions(inputs) if each.name not in dims]:
+        _add_inputs(
+            inputs, {**dict.fromkeys((d.name for d in unbound), 1), **dims}, {}, scope, builder
+        )
+        _check_outputs(model)
+        importer.check_operators(model.graph, scope)
+        raise OpenDimensionsError([value.name for value in inputs], unbound)
+    _add_inputs(inputs, dims, values, scope, builder)
+    _check_outputs(model)
     with _empty_dimensions_named(dims):
-        outputs = _import_graph(model, builder, scope)
+        found = importer.import_model(model.graph, scope)
+        outputs = [builder.place(value) for value in found]
     block.add_op(func.ReturnOp(*outputs))
     main = func.FuncOp(
         "main",
         (block.arg_types, [value.type for value in outputs]),
         Region(block),
-        arg_attrs=_named(names),
+        arg_attrs=_named([*builder.inputs.values()]),
         res_attrs=_named([value.name for value in model.graph.output]),
     )
     return ModuleOp([main])
 
 
-def _import_graph(model: Model, builder: Builder, scope: ValueScope) -> Sequence[SSAValue]:
+def _add_inputs(
+    inputs: Sequence[ValueInfoProto],
+    dims: Mapping[str, int],
+    values: Mapping[str, Array],
+    scope: ValueScope,
+    builder: Builder,
+) -> None:
+    """Add the inputs to `scope`: as arguments of the network, or as the constants in `values`."""
+    for value in inputs:
+        type = tensor_type_of(value.type, dims, value.name)
+        if value.name in values:
+            array = values[value.name]
+            _check_value(value.name, array, type)
+            scope.values[value.name] = builder.constant(array, value.name)
+        else:
+            argument = builder.add_input(type, value.name)
+            scope.values[value.name] = builder.known_if_empty(argument)
+
+
+def _check_value(name: str, array: Array, type: Tensor) -> None:
+    """Check that a value has the type of the input that it replaces."""
+    wanted = describe(type.get_shape(), numpy_dtype(type.element_type))
+    if (given := describe(array.shape, array.dtype)) != wanted:
+        raise CloptError(f"the value for the input '{printable(name)}' is {given}, not {wanted}.")
+
+
+def _check_outputs(model: Model) -> None:
     if not model.graph.output:
         raise CloptError(f"{model.name} computes nothing: its graph has no output.")
     for value in model.graph.output:
@@ -75,27 +107,40 @@ def _import_graph(model: Model, builder: Builder, scope: ValueScope) -> Sequence
                 f"the output '{printable(value.name)}' has a {kind.removesuffix('_type')} type; "
                 "only tensors are supported."
             )
-    importer = NodeImporter(builder, model.opsets, model.functions, model.folder)
-    return [builder.place(value) for value in importer.import_model(model.graph, scope)]
 
 
-def _check_dims(model: Model, dims: Mapping[str, int], inputs: Sequence[ValueInfoProto]) -> None:
-    """Check that `dims` binds every open dimension of the inputs, and no other name."""
-    dimensions = [
+def _dimensions(inputs: Sequence[ValueInfoProto]) -> list[OpenDimension]:
+    return [
         OpenDimension(symbol, value.name, axis)
         for value in inputs
         for symbol, axis in open_dimensions(value.type, value.name)
     ]
-    known = [dimension.name for dimension in dimensions]
+
+
+def _check_names(
+    model: Model,
+    dims: Mapping[str, int],
+    values: Mapping[str, Array],
+    inputs: Sequence[ValueInfoProto],
+) -> None:
+    """Check that `dims` and `values` name only dimensions and inputs of the model."""
+    names: set[str] = set()
+    for value in inputs:
+        if value.name in names:
+            raise CloptError(
+                f"{model.name} has two inputs '{printable(value.name)}'; names must be unique."
+            )
+        names.add(value.name)
+    for name in values:
+        if name not in names:
+            raise CloptError(f"{model.name} has no input '{printable(name)}' to make a constant.")
+    known = [dimension.name for dimension in _dimensions(inputs)]
     for name, size in dims.items():
         if name not in known:
             listed = ", ".join(map(printable, dict.fromkeys(known))) or "none, all are fixed"
             raise CloptError(f"{model.name} has no dimension '{name}' to bind; it has: {listed}.")
         if size < 0:
             raise CloptError(f"the dimension '{name}' must not be negative but is {size}.")
-    unbound = [dimension for dimension in dimensions if dimension.name not in dims]
-    if unbound:
-        raise OpenDimensionsError([value.name for value in inputs], unbound)
 
 
 @contextmanager
@@ -103,6 +148,8 @@ def _empty_dimensions_named(dims: Mapping[str, int]) -> Generator[None]:
     """Add the names of dimensions bound to 0, the likely cause, to errors raised in the body."""
     try:
         yield
+    except OpenValuesError:
+        raise
     except CloptError as error:
         empty = " and ".join(f"'{printable(name)}'" for name, size in dims.items() if not size)
         if empty:

@@ -48,6 +48,22 @@ def read_model(source: str | Path | bytes | ModelProto) -> Model:
     return Model(name, source.graph, _opsets(source, name), functions, folder)
 
 
+def snapshot(source: object) -> Model:
+    """Return a model that stays the same if the caller changes `source`, a ModelProto."""
+    source = _exported(source)
+    if isinstance(source, ModelProto):
+        copy = ModelProto()
+        copy.CopyFrom(source)
+        source = copy
+    return read_model(source)
+
+
+def inputs_of(model: Model) -> list[ValueInfoProto]:
+    """Return the inputs of a model; its constants may be listed among them in the file."""
+    constants = {tensor.name for tensor in model.graph.initializer}
+    return [value for value in model.graph.input if value.name not in constants]
+
+
 def _exported(source: object) -> str | Path | bytes | ModelProto:
     """Return `source`, or the model inside a `torch.onnx.ONNXProgram`.
 

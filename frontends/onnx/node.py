@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 from ...dialects.nn.base import NNOp
 from ...dialects.nn.types import Array, shape_of
 from ...errors import CloptError
+from ...messages.open_dimensions import OpenValuesError
 from ...messages.printable import printable
 from ..builder import Builder
 from .tensors import dtype_of, read_tensor
@@ -99,12 +100,22 @@ class NodeContext:
 
     def constant(self, index: int, what: str) -> Array:
         """Return the array of an input that must be known at import; `what` names it in errors."""
-        array = self.builder.known(self.input(index))
+        return self.known(
+            self.input(index),
+            f"its {what} (input {index}) is computed at run time but must be constant; simplify "
+            "the model or bind its dimensions.",
+        )
+
+    def known(self, value: SSAValue, sentence: str) -> Array:
+        """Return the array that a value is known to hold at import; else refuse by `sentence`.
+
+        Raises OpenValuesError if small inputs alone determine the value.
+        """
+        array = self.builder.known(value)
         if array is None:
-            self.refuse(
-                f"its {what} (input {index}) is computed at run time but must be constant; "
-                "simplify the model or bind its dimensions."
-            )
+            if inputs := self.builder.deciding_inputs(value):
+                raise OpenValuesError(inputs, f"{self._label}: {sentence}")
+            self.refuse(sentence)
         return array
 
     def optional_constant(self, index: int, what: str) -> Array | None:

@@ -31,10 +31,8 @@ def import_loop(node: NodeContext) -> Sequence[SSAValue]:
     scanned: list[list[SSAValue]] = [[] for _ in body.output[1 + len(carried) :]]
     iteration = 0
     while iteration < trips:
-        alive = builder.known(condition)
-        if alive is None:
-            node.refuse("its condition is computed at run time, which is not supported.")
-        if not alive.all():
+        sentence = "its condition is computed at run time, which is not supported."
+        if not node.known(condition, sentence).all():
             break
         if iteration == MAX_ITERATIONS:
             node.refuse(f"runs more than {MAX_ITERATIONS} iterations, too many to unroll.")

@@ -7,7 +7,7 @@ from xdsl.dialects.builtin import i64
 from xdsl.ir import SSAValue
 
 from ....dialects import nn
-from ....dialects.nn.types import Array, shape_of
+from ....dialects.nn.types import shape_of
 from ...builder import array_size
 from ..node import NodeContext, Table
 
@@ -91,22 +91,17 @@ def import_reverse_sequence(node: NodeContext) -> SSAValue:
     return node.add(nn.GatherElementsOp(node.input(0), builder.expand(index, shape), time))
 
 
-def _known_choice(node: NodeContext, index: int) -> Array:
-    """Return the constant input that determines which elements the result has."""
-    array = node.builder.known(node.input(index))
-    if array is None:
-        node.refuse(
-            "the size of its result depends on run-time values, but sizes must be known: keep all "
-            "elements and mask them with Where or a product, or cut the model before this node "
-            "(onnx.utils.extract_model)."
-        )
-    return array
+_DATA_SIZED = (
+    "the size of its result depends on run-time values, but sizes must be known: keep all elements "
+    "and mask them with Where or a product, or cut the model before this node "
+    "(onnx.utils.extract_model)."
+)
 
 
 def import_compress(node: NodeContext) -> SSAValue:
     """Import Compress by a constant condition as a gather."""
     builder, x = node.builder, node.input(0)
-    (chosen,) = np.nonzero(_known_choice(node, 1).reshape(-1))
+    (chosen,) = np.nonzero(node.known(node.input(1), _DATA_SIZED).reshape(-1))
     axis = 0
     if node.has("axis"):
         axis = node.axis(node.integer("axis"), node.rank())
@@ -119,7 +114,10 @@ def import_compress(node: NodeContext) -> SSAValue:
 
 def import_non_zero(node: NodeContext) -> SSAValue:
     """Import NonZero of a constant; otherwise the shape of the result depends on the data."""
-    array = _known_choice(node, 0)
+    # The input is data, even if it is small: a program for each of its values would never repeat.
+    array = node.builder.known(node.input(0))
+    if array is None:
+        node.refuse(_DATA_SIZED)
     if array.ndim == 0:
         node.refuse("its input must not be a scalar.")
     return node.builder.constant(np.stack(array.nonzero()).astype(np.int64))

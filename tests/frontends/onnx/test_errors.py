@@ -11,6 +11,7 @@ import pytest
 from onnx import TensorProto, helper
 
 from clopt.errors import CloptError
+from clopt.messages.open_dimensions import OpenValuesError
 from support.onnx.models import load, model
 
 X = "float[2,3] x"
@@ -353,6 +354,37 @@ def test_all_nodes_that_cannot_be_imported():
         "node 'Relu_5' (Relu)",
         "node 'Transpose_6' (Transpose)",
     ]
+
+
+def test_all_inputs_whose_values_are_missing():
+    proto = model(
+        "float[2,3] x, int64[2] s, int64 k, float[3] f",
+        "e = Unsqueeze(k, zero) a = Reshape(x, s) b, i = TopK(x, e) c = Relu(f)",
+        constants={"zero": [0]},
+    )
+    with pytest.raises(OpenValuesError) as missing:
+        load(proto)
+    assert missing.value.inputs == ("s", "k")
+    assert str(missing.value).startswith("2 nodes cannot be compiled:")
+
+
+def test_values_become_constants():
+    proto = model("float[2,3] x, int64[2] s", "y = Reshape(x, s) z = Add(s, s)")
+    x, s = np.arange(6, dtype=np.float32).reshape(2, 3), np.array([3, 2])
+    imported = load(proto, values={"s": s})
+    assert len(imported.main.body.block.args) == 1
+    y, z = imported.run(x)
+    np.testing.assert_array_equal(y, x.reshape(3, 2))
+    np.testing.assert_array_equal(z, s + s)
+    with pytest.raises(CloptError, match="the value for the input 's' is 2 int32, not 2 int64"):
+        load(proto, values={"s": s.astype(np.int32)})
+    with pytest.raises(CloptError, match="has no input 't' to make a constant"):
+        load(proto, values={"t": s})
+
+
+def test_operators_are_checked_before_dimensions():
+    with pytest.raises(CloptError, match="opset 18 has no operator Frobnicate"):
+        load(model("float[N,3] x", "y = Frobnicate(x)"))
 
 
 def test_nodes_that_cannot_be_imported_are_too_many_to_list():
