@@ -8,7 +8,7 @@ from .lazy_exports import lazy_exports
 from .version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from .api import CompiledModel, calibrate, compile, list_devices, load
+    from .api import CompiledModel, DynamicModel, calibrate, compile, list_devices, load
     from .errors import CloptError
     from .offloading import has_accelerator, partition_for
     from .options import Place, Quantization
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 __all__ = [
     "CloptError",
     "CompiledModel",
+    "DynamicModel",
     "Place",
     "Quantization",
     "__version__",
@@ -35,6 +36,7 @@ __all__ = [
 _HOMES = {
     "CloptError": ".errors",
     "CompiledModel": ".compiled_model",
+    "DynamicModel": ".dynamic_model",
     "Place": ".options",
     "Quantization": ".options",
     "calibrate": ".api",

@@ -7,16 +7,15 @@ model.save("compiled"); model = clopt.load("compiled")
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextlib import AbstractContextManager, nullcontext
+from collections.abc import Mapping, Sequence
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from .backends.pyopencl_runtime.devices import Device, find_device, list_devices
 from .clone import warn_of_hidden_installation
-from .compiled_cache import Request
 from .compiled_model import CompiledModel, make_model
+from .dynamic_model import DynamicModel, compile_any
 from .messages.arguments import check_type
 from .options import (
     A_DEVICE,
@@ -27,6 +26,7 @@ from .options import (
     Quantization,
     checked_accelerators,
 )
+from .static_compilation import StaticCompilation
 from .tensor_info import TensorInfo
 
 # Only models that are not in the cache need the compiler itself.
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "CompiledModel",
+    "DynamicModel",
     "Place",
     "Quantization",
     "TensorInfo",
@@ -77,7 +78,10 @@ def compile(
     the path of a `.toml` file. Keywords replace facts of the target, as in `texture="prefer"`; text
     can do the same: `target="adreno-740 texture=prefer"`.
 
-    `dims` binds symbolic dimensions by name; `weights` belong to a module that is not from ONNX.
+    `dims` binds symbolic dimensions by name. If some stay open, or values of small inputs decide
+    shapes, the result is a `DynamicModel`, which compiles a program for each new size and value.
+    `weights` belong to a module that is not from ONNX.
+
     `use_cache` keeps built kernels and compiled models on disk for the next process. `explain=True`
     prints tables of all choices on stderr, with their reasons and alternatives. With
     `explain="report"`, `CompiledModel.report` shows them.
@@ -135,30 +139,7 @@ def compile(
         place = place.chosen()
     chosen = place.device if isinstance(place.device, Device) else None
     origin = Origin.of(asked, chosen, options.accelerators, use_cache)
-    request = Request.of(model, options, place) if use_cache else None
-    if request is not None and (found := request.find()):
-        found.origin = origin
-        return found
-    from .compilation import compile_model
-
-    with _compiler_ahead(place) as get_ready:
-        compiled = compile_model(model, options, place, use_cache, get_ready)
-        compiled.origin = origin
-        if request is not None:
-            request.keep(compiled)
-        if place.is_given:
-            # Report errors of the device's compiler from this call instead of the first inference.
-            compiled.prepare()
-    return compiled
-
-
-def _compiler_ahead(place: Place) -> AbstractContextManager[Callable[[int], None]]:
-    """Start the compiler of the device early, if kernels are built before `compile` returns."""
-    from .backends.pyopencl_runtime.ahead import compiler_ahead
-
-    if place.is_given and isinstance(place.device, Device):
-        return compiler_ahead(place.device)
-    return nullcontext(lambda _: None)
+    return compile_any(StaticCompilation(model, options, place, origin, use_cache))
 
 
 def load(

@@ -38,13 +38,13 @@ from .messages.stages import stage
 from .options import REPORT, CompileOptions, Place, Quantization
 from .targets import TargetChoice, change_facts, fact_types, needs_shifts, with_facts
 from .universe import frontend
-from .weights import Weights
+from .weights import Array, Weights
 
 if TYPE_CHECKING:
     from xdsl.passes import ModulePass, PassPipelineCallbackType
 
     from .decisions.database import Tuning
-    from .frontends.onnx.importer import ModelProto
+    from .frontends.onnx.importer import Model, ModelProto
     from .reports.decisions import Decisions
     from .reports.quantization import QuantizationReport
 
@@ -57,10 +57,12 @@ def compile_model(
     place: Place,
     use_cache: bool,
     get_ready: Callable[[int], None] = lambda _: None,
+    parsed: Model | None = None,
 ) -> CompiledModel:
     """Compile a model as documented at `clopt.compile`, without reading the cache.
 
-    `get_ready` is called as soon as the number of kernels is known.
+    `get_ready` is called as soon as the number of kernels is known. `parsed` is the content of an
+    ONNX model that was read before.
     """
     from .tuning.places import tuning_for
 
@@ -68,7 +70,7 @@ def compile_model(
     target, place = _choose_target(options, place)
     ctx = CloptContext(weights=options.weights or Weights())
     with stage(_log, "reading the model"):
-        module = read_module(model, checked_dims(options.dims), ctx)
+        module = read_module(model, checked_dims(options.dims), ctx, options.values, parsed)
     described = change_facts(target(), options.facts)
     asked = options.quantization
     report = _quantize(module, ctx, asked, needs_shifts(described), place, use_cache)
@@ -154,13 +156,21 @@ def read_module(
     model: str | Path | bytes | ModelProto | ModuleOp,
     dims: Mapping[str, int] | None,
     ctx: CloptContext,
+    values: Mapping[str, Array] | None = None,
+    parsed: Model | None = None,
 ) -> ModuleOp:
-    """Return a new module of the model; its weights are stored in `ctx`."""
+    """Return a new module of the model; its weights are stored in `ctx`.
+
+    `values` are inputs that become constants, and `parsed` is the content of the model; only ONNX
+    models have them.
+    """
     format_ = format_of(model) if isinstance(model, str | Path) else "onnx"
     if isinstance(model, ModuleOp):
         module = _imported(SourceModule(model.clone(), Source("the module")), ctx)
     elif isinstance(model, str | Path) and format_ == "mlir":
         module = _imported(_parse(Path(model), ctx), ctx)
+    elif values or parsed is not None:
+        return frontend(format_)(model if parsed is None else parsed, ctx.weights, dims, values)
     else:
         return frontend(format_)(model, ctx.weights, dims)
     if dims:

@@ -123,6 +123,13 @@ class Request:
         environment = (f"{name}={os.environ.get(name)}" for name in _ENVIRONMENT)
         return (*revision(), self.key, *files, *environment, *identity_of(self.device))
 
+    def contents(self) -> list[str] | None:
+        """Return the digests of the model's files; None if one cannot be read."""
+        try:
+            return self._model_files()
+        except (OSError, _UnreadableError):
+            return None
+
     def _files(self) -> list[str] | None:
         """Return the digests of all files that are read; None if a file cannot be read."""
         try:

@@ -47,9 +47,11 @@ class CompiledModel:
         fallback: CompiledModel | None = None,
     ) -> None:
         """`fallback` is the same network as kernels, for devices that cannot run `contents`."""
-        self.contents = contents
+        self._contents = contents
         self.inputs, self.outputs = contents.inputs, contents.outputs
         self.fallback = fallback
+        self.values: Mapping[str, Array] = {}
+        """The inputs of the network that are constants of this program, with their values."""
         self.quantization: QuantizationReport | None = None
         """The errors of the int8 values, if `compile` was asked for a report."""
         self.origin: Origin | None = None
@@ -58,6 +60,11 @@ class CompiledModel:
         """The choices of the passes, if compiled with `explain="report"`."""
         self._make_executable = make_executable
         self._refusal: str | None = None
+
+    @property
+    def contents(self) -> Contents:
+        """The program as data."""
+        return self._contents
 
     @property
     def module(self) -> ModuleOp:

@@ -13,6 +13,8 @@ from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
+import numpy as np
+
 from .accelerators import accelerators
 from .backends.pyopencl_runtime import CommandQueue, Context
 from .backends.pyopencl_runtime.devices import Device, DeviceName
@@ -177,6 +179,8 @@ class CompileOptions:
 
     target: str | Path | Target | None = None
     dims: Mapping[str, int] | None = None
+    values: Mapping[str, Array] = field(default_factory=dict[str, "Array"])
+    """The inputs that are constants of the program, because their values decide shapes."""
     precision: str = "f32"
     images: Sequence[str] = ()
     quantization: Quantization | None = None
@@ -207,6 +211,9 @@ class CompileOptions:
 
 def _plain(value: object) -> object:
     """Return an option's value as JSON represents it."""
+    if isinstance(value, np.ndarray):
+        array = cast("Array", value)
+        return [array.dtype.str, array.shape, array.tobytes().hex()]
     if isinstance(value, PathLike):
         return fspath(cast("PathLike[str]", value))
     return vars(value) if isinstance(value, Quantization) else dict(cast("Any", value))

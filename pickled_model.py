@@ -44,6 +44,7 @@ def state_of(model: CompiledModel) -> tuple[str, dict[str, Any]]:
         "accelerators": dict(origin.accelerators),
         "use_cache": origin.use_cache,
         "quantization": model.quantization,
+        "values": dict(model.values),
     }
 
 
@@ -66,6 +67,7 @@ def restore(version: str, state: dict[str, Any]) -> CompiledModel:
     assert made, "a model has a program"
     made.origin = origin
     made.quantization = state["quantization"]
+    made.values = state["values"]
     return made
 
 

@@ -21,6 +21,13 @@ class TensorInfo:
     dtype: np.dtype[Any]
     image: tuple[int, ...] | None = None
     """Width and height, in texels, of the image that the application binds; None for a buffer."""
+    symbols: tuple[str, ...] = ()
+    """The names of the dimensions, each empty for a fixed size; empty if all sizes are fixed.
+
+    The shape has -1 where the model leaves a size open.
+    """
+    is_ranked: bool = True
+    """False for an output of unknown rank, whose `shape` is empty."""
 
     @classmethod
     def of(cls, port: Port) -> TensorInfo:
@@ -38,7 +45,26 @@ class TensorInfo:
     def form(self) -> str:
         """Shape and type, and the extents of an image."""
         place = "" if self.image is None else f" in an image of {'x'.join(map(str, self.image))}"
+        if not self.is_ranked:
+            return f"of any shape {self.dtype.name}"
+        if self.symbols:
+            return f"{self.open_shape} {self.dtype.name}"
         return describe(self.shape, self.dtype) + place
+
+    @property
+    def open_shape(self) -> str:
+        """The shape as text, with names for the sizes that are not fixed."""
+        symbols = self.symbols or ("",) * len(self.shape)
+        sizes = zip(symbols, self.shape, strict=True)
+        return "x".join(symbol or str(size) for symbol, size in sizes) or "()"
+
+    def fits(self, shape: Sequence[int]) -> bool:
+        """Return whether an array of this shape can be passed."""
+        return self.shape == tuple(shape) or (
+            bool(self.symbols)
+            and len(shape) == len(self.shape)
+            and all(wanted in (-1, size) for wanted, size in zip(self.shape, shape, strict=True))
+        )
 
 
 def describe(shape: Sequence[int], dtype: np.dtype[Any]) -> str:

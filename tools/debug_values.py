@@ -117,7 +117,8 @@ class _Network:
         """Return the arrays of the outputs and of the values of these names."""
         outputs = self.exposed.write(names)
         model = compile_model(self._source, self._options, **self._arguments)
-        return Observed(dict(zip(outputs, model.run(self.inputs), strict=True)), model)
+        given = {port.name: self.inputs[port.name] for port in model.inputs}
+        return Observed(dict(zip(outputs, model.run(given), strict=True)), model)
 
     def reference(self, names: Sequence[str]) -> dict[str, Array]:
         """Return the same arrays as onnxruntime computes them."""

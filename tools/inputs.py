@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
 from ..errors import CloptError
 from ..files.arrays import read_arrays
-from ..messages.open_dimensions import OpenDimensionsError
+from ..messages.open_dimensions import OpenDimensionsError, OpenModelError, OpenValuesError
 from ..messages.sentences import reason_of
 from ..tensor_info import describe
 
@@ -48,21 +48,51 @@ def random_input(spec: TensorInfo, rng: np.random.Generator) -> Array:
 
 
 def collect_inputs(
-    specs: Sequence[TensorInfo], items: Sequence[str], seed: int, scaling: ImageScaling
+    specs: Sequence[TensorInfo],
+    items: Sequence[str],
+    seed: int,
+    scaling: ImageScaling,
+    constants: Container[str] = (),
 ) -> dict[str, Array]:
-    """Return an array for each input of the model: from `--input`, or random numbers."""
+    """Return an array for each input of the model: from `--input`, or random numbers.
+
+    `constants` are the inputs whose values the compiled model has already.
+    """
     known = {spec.name: spec for spec in specs}
     given: dict[str, Array] = {}
     for item in items:
-        given |= _load(*_split(item), known, scaling)
+        name, file = _split(item)
+        if name not in constants:
+            given |= _load(name, file, known, scaling, constants)
     rng = np.random.default_rng(seed)
     drawn = {name: random_input(spec, rng) for name, spec in known.items()}
     return drawn | given
 
 
+class Bindings(NamedTuple):
+    """Sizes and values that a model leaves open."""
+
+    dims: Mapping[str, int]
+    values: Mapping[str, Array]
+
+
+def bindings_of_inputs(error: OpenModelError, items: Sequence[str]) -> Bindings:
+    """Return what the arrays of `--input` determine; raise CloptError if it is not enough."""
+    if isinstance(error, OpenDimensionsError):
+        dims = dims_of_inputs(error, items)
+        if not dims:
+            raise error
+        return Bindings(dims, {})
+    assert isinstance(error, OpenValuesError)
+    given = _given_arrays(items, ())
+    if any(name not in given for name in error.inputs):
+        raise CloptError(f"{error.for_input_files()}.")
+    return Bindings({}, {name: given[name] for name in error.inputs})
+
+
 def dims_of_inputs(error: OpenDimensionsError, items: Sequence[str]) -> dict[str, int]:
     """Return the open dimensions of a model that the arrays of `--input` determine."""
-    shapes = _given_shapes(items, error.inputs)
+    shapes = {name: each.shape for name, each in _given_arrays(items, error.inputs).items()}
     dims: dict[str, int] = {}
     for name, source, axis in error.dimensions:
         shape = shapes.get(source, ())
@@ -76,19 +106,19 @@ def dims_of_inputs(error: OpenDimensionsError, items: Sequence[str]) -> dict[str
     return dims
 
 
-def _given_shapes(items: Sequence[str], inputs: Sequence[str]) -> dict[str, tuple[int, ...]]:
-    """Return the shapes of the arrays of `--input` by input; images fit any size."""
-    shapes: dict[str, tuple[int, ...]] = {}
+def _given_arrays(items: Sequence[str], inputs: Sequence[str]) -> dict[str, Array]:
+    """Return the arrays of `--input` by input; images are left out, because they fit any size."""
+    found: dict[str, Array] = {}
     for item in items:
         name, file = _split(item)
         if file.suffix not in (".npy", ".npz"):
             continue
         arrays = read_arrays(file)
         if file.suffix == ".npz" and not name:
-            shapes |= {key: array.shape for key, array in arrays.items()}
+            found |= arrays
         elif name or len(inputs) == 1:
-            shapes[name or inputs[0]] = next(iter(arrays.values())).shape
-    return shapes
+            found[name or inputs[0]] = next(iter(arrays.values()))
+    return found
 
 
 def _split(item: str) -> tuple[str, Path]:
@@ -98,11 +128,19 @@ def _split(item: str) -> tuple[str, Path]:
 
 
 def _load(
-    name: str, file: Path, known: Mapping[str, TensorInfo], scaling: ImageScaling
+    name: str,
+    file: Path,
+    known: Mapping[str, TensorInfo],
+    scaling: ImageScaling,
+    constants: Container[str],
 ) -> dict[str, Array]:
     if file.suffix == ".npz" and not name:
         arrays = read_arrays(file)
-        return {key: _checked(key, array, known, file) for key, array in arrays.items()}
+        return {
+            key: _checked(key, array, known, file)
+            for key, array in arrays.items()
+            if key not in constants
+        }
     if not name and len(known) != 1:
         names = ", ".join(known)
         raise CloptError(f"--input {file}: the model has the inputs {names}; write name={file}.")

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from enum import Enum
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +14,7 @@ from .. import api
 from ..errors import CloptError
 from ..formats import format_of
 from ..messages.explanations import tables
-from ..messages.open_dimensions import OpenDimensionsError
+from ..messages.open_dimensions import OpenModelError
 from ..options import REPORT
 from ..weights import Weights
 from .console import (
@@ -29,6 +28,7 @@ from .console import (
     print_remarks,
     read_bytes,
 )
+from .inputs import Bindings
 from .logs import progress
 from .option_values import parse_bytes, parse_dims
 
@@ -145,13 +145,13 @@ class ModelSource:
 def compile_model(
     source: ModelSource,
     options: argparse.Namespace,
-    find_dims: Callable[[OpenDimensionsError], Mapping[str, int]] | None = None,
+    find_bindings: Callable[[OpenModelError], Bindings] | None = None,
     **more: Any,
 ) -> api.CompiledModel:
     """Compile a model with the options of the command line, and print its remarks.
 
-    `find_dims` computes sizes for dimensions without `--dim`. `more` are arguments of `api.compile`
-    that only one tool has.
+    `find_bindings` computes sizes for dimensions without `--dim`, and values that decide shapes, or
+    raises CloptError. `more` are arguments of `api.compile` that only one tool has.
     """
     # A model with its own weights would silently ignore the file.
     if options.weights and source.kind is not ModelKind.Module:
@@ -159,9 +159,9 @@ def compile_model(
             f"{source.name}: --weights applies to .mlir files; other models have their own weights."
         )
     with about(source.name), progress(f"compiling {Path(source.name).name}"):
-        compile_with = partial(
-            api.compile,
+        model = api.compile(
             source.content,
+            dims=parse_dims(options.dim),
             target=options.device_target,
             device=options.device,
             weights=Weights.load(options.weights) if options.weights else None,
@@ -173,14 +173,10 @@ def compile_model(
             images=options.image,
             **more,
         )
-        dims = parse_dims(options.dim)
-        try:
-            model = compile_with(dims=dims)
-        except OpenDimensionsError as error:
-            found = find_dims(error) if find_dims is not None else None
-            if not found:
-                raise
-            model = compile_with(dims={**dims, **found})
+        while isinstance(model, api.DynamicModel):
+            if find_bindings is None:
+                raise model.reason
+            model = model.bound(*find_bindings(model.reason))
     print_remarks(model.remarks)
     if options.report and options.explain and model.decisions is not None:
         print(*tables(model.decisions.explanations), sep="\n", file=sys.stderr)

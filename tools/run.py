@@ -21,7 +21,7 @@ from .console import (
     user_errors,
     write_user_file,
 )
-from .inputs import Array, ImageScaling, collect_inputs, dims_of_inputs, parse_numbers
+from .inputs import Array, ImageScaling, bindings_of_inputs, collect_inputs, parse_numbers
 from .json_output import print_json, without_infinities
 from .logs import progress
 from .models import ModelKind, ModelSource, compile_model
@@ -83,7 +83,7 @@ def _more(options: argparse.Namespace) -> dict[str, Any]:
     """Return the arguments of `compile_model` for options that only this tool has."""
     return {
         "accelerators": parse_accelerators(options.accelerator),
-        "find_dims": partial(dims_of_inputs, items=options.input),
+        "find_bindings": partial(bindings_of_inputs, items=options.input),
     }
 
 
@@ -183,7 +183,7 @@ def _compare(
     facts: list[dict[str, object]] = []
     assert not isinstance(source.content, ModuleOp)  # `load_model` refused it
     with progress("running onnxruntime"):
-        references = run_onnxruntime(source.content, inputs)
+        references = run_onnxruntime(source.content, {**inputs, **model.values})
     for output, ours, reference in zip(model.outputs, outputs, references, strict=True):
         allowed = options.tolerance
         if allowed is None:
@@ -224,12 +224,12 @@ def run(options: argparse.Namespace) -> None:
     if options.check:
         return _check(options, source)
     model = load_model(options, source)
-    inputs = collect_inputs(model.inputs, options.input, options.seed, scaling)
+    inputs = collect_inputs(model.inputs, options.input, options.seed, scaling, model.values)
     if options.debug_accuracy or options.nan:
         from .debug_values import debug_accuracy, find_nan
 
         look = debug_accuracy if options.debug_accuracy else find_nan
-        return look(console, options, source, inputs, _more(options))
+        return look(console, options, source, {**inputs, **model.values}, _more(options))
     names = [output.name for output in model.outputs]
     if options.output:
         # Checked before the inference, so that a long run does not end in an error.

@@ -13,7 +13,7 @@ from ...errors import CloptError
 from ...messages.arguments import type_name
 from ...messages.sentences import as_sentence
 from ...tensor_info import TensorInfo
-from .arrays import Array, Arrays, Bindable
+from .arrays import Array, Arrays, Bindable, Given
 
 
 def checked_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> list[Array | Bindable]:
@@ -22,6 +22,12 @@ def checked_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> list[Array | 
     An array of the host is contiguous, and has the right type and shape. Objects of pyopencl are
     as the caller gave them.
     """
+    named = named_inputs(ports, inputs)
+    return [_checked(port, named[port.name]) for port in ports]
+
+
+def named_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> dict[str, Given]:
+    """Return the contents of `ports` by name, as the caller gave them."""
     # An array has a length, too: it would be taken for the list of its own rows.
     if not isinstance(cast("object", inputs), Mapping | Sequence) or isinstance(inputs, str):
         raise CloptError(
@@ -30,15 +36,42 @@ def checked_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> list[Array | 
         )
     if isinstance(inputs, Mapping):
         check_names(ports, inputs, "input")
-        ordered = [inputs[port.name] for port in ports]
-    else:
-        if len(inputs) != len(ports):
+        return {port.name: inputs[port.name] for port in ports}
+    if len(inputs) != len(ports):
+        raise CloptError(
+            f"The model has {len(ports)} inputs ({_names(ports)}), but {len(inputs)} were given."
+        )
+    return {port.name: value for port, value in zip(ports, inputs, strict=True)}
+
+
+def sized_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> dict[str, Array | Bindable]:
+    """Return the contents of `ports` by name; each has a shape if that of its port is open."""
+    named = named_inputs(ports, inputs)
+    found: dict[str, Array | Bindable] = {}
+    for port in ports:
+        content = _checked(port, named[port.name])
+        if isinstance(content, cla.Array):
+            check_form(port, content.dtype, content.shape)
+        elif isinstance(content, cl.MemoryObject) and port.symbols:
             raise CloptError(
-                f"The model has {len(ports)} inputs ({_names(ports)}), "
-                f"but {len(inputs)} were given."
+                f'The memory for "{port.name}" has no shape, and the model takes '
+                f"{port.open_shape}; pass a pyopencl.array.Array."
             )
-        ordered = list(inputs)
-    return [_checked(port, value) for port, value in zip(ports, ordered, strict=True)]
+        found[port.name] = content
+    return found
+
+
+def host_copy(port: TensorInfo, content: Array | Bindable, queue: cl.CommandQueue | None) -> Array:
+    """Return a copy of an input's contents on the host; a buffer is read by `queue`."""
+    if isinstance(content, np.ndarray):
+        return content.copy()
+    if isinstance(content, cla.Array):
+        return np.asarray(content.get(queue))
+    array = np.empty(port.shape, port.dtype)
+    if isinstance(content, cl.Image) or queue is None or content.size < array.nbytes:
+        raise CloptError(f'The value of "{port.name}" decides shapes or branches; pass an array.')
+    cl.enqueue_copy(queue, array, content)
+    return array
 
 
 def check_names(ports: Sequence[TensorInfo], given: Mapping[str, object], what: str) -> None:
@@ -130,10 +163,11 @@ def check_form(port: TensorInfo, given: np.dtype[Any], shape: Sequence[int]) -> 
             f'The array for "{port.name}" has the type {given}, but the model has {port.dtype}; '
             f"convert it, for example by .astype(numpy.{port.dtype.name})."
         )
-    if tuple(shape) != port.shape:
+    if not port.fits(shape):
+        verb = "takes" if port.symbols else "was compiled for"
         raise CloptError(
-            f'The array for "{port.name}" has the shape {_shape(shape)}, but the model was '
-            f"compiled for {_shape(port.shape)}."
+            f'The array for "{port.name}" has the shape {_shape(shape)}, but the model {verb} '
+            f"{port.open_shape}."
         )
 
 

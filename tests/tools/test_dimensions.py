@@ -9,7 +9,7 @@ import onnx
 import pytest
 
 import clopt
-from clopt.tools import opt, run
+from clopt.tools import compile, opt, run
 from support.onnx.models import model
 
 A, B = (np.arange(6 * n, dtype=np.float32).reshape(2, 3 * n) for n in (1, 2))
@@ -46,11 +46,12 @@ def test_a_command_line_gets_the_options_to_paste(main, path: Path, capsys):
 
 
 def test_python_gets_the_argument_to_paste(path: Path):
+    compiled = clopt.compile(path, target="pocl")
     with pytest.raises(clopt.CloptError) as refused:
-        clopt.compile(path, target="pocl")
-    assert str(refused.value) == (
-        f'the dimensions {LISTED} are not fixed; bind with dims={{"n": 1, "s": ..., "t": ...}}.'
-    )
+        compiled.save("folder")
+    assert (
+        f'the dimensions {LISTED} are not fixed; bind with dims={{"n": 1, "s": ..., "t": ...}}, or '
+    ) in str(refused.value)
 
 
 def test_given_arrays_bind_dimensions(path: Path, tmp_path: Path):
@@ -71,6 +72,33 @@ def test_arrays_that_contradict_each_other(path: Path, tmp_path: Path, capsys):
     )
     said = refusal(capsys, run.main, *words[:3])
     assert said.endswith("the dimension t (axis 1 of 'b') is not fixed; bind with --dim t=...")
+
+
+def test_given_arrays_decide_shapes(tmp_path: Path, capsys):
+    file, result = tmp_path / "reshape.onnx", tmp_path / "y.npy"
+    onnx.save(model("float[n,6] x, int64[2] s", "a = Relu(x) y = Reshape(a, s)"), file)
+    np.savez(tmp_path / "given.npz", x=np.arange(12, dtype=np.float32).reshape(2, 6), s=[4, 3])
+    words = [file, "--target", "pocl", "--compare", "onnxruntime", "-o", result]
+    run.main([str(word) for word in (*words, "--input", tmp_path / "given.npz")])
+    np.testing.assert_array_equal(np.load(result), np.arange(12).reshape(4, 3))
+    np.save(tmp_path / "s.npy", np.array([3, -1]))
+    options = ["--dim", "n=2", "--input", f"s={tmp_path / 's.npy'}"]
+    run.main([str(word) for word in (*words, *options)])
+    assert np.load(result).shape == (3, 4)
+    capsys.readouterr()
+    said = refusal(capsys, run.main, *words[:3], "--dim", "n=2")
+    assert said.endswith(
+        f"{file}: the value of 's' decides what the model computes; give it by --input s=FILE.npy."
+    )
+
+
+@pytest.mark.parametrize("main", [compile.main, opt.main], ids=["clopt-compile", "clopt"])
+def test_tools_without_inputs_name_the_node(main, tmp_path: Path, capsys):
+    file = tmp_path / "reshape.onnx"
+    onnx.save(model("float[2,6] x, int64[2] s", "y = Reshape(x, s)"), file)
+    words = ["--target", "pocl", "-o", tmp_path / "out"] if main is compile.main else []
+    said = refusal(capsys, main, file, *words)
+    assert "node 'Reshape_0' (Reshape): its shape (input 1) is computed at run time" in said
 
 
 def test_a_size_of_zero_is_named_where_a_node_refuses_it():
