@@ -1,8 +1,8 @@
 """Run ONNX's backend test suite on an OpenCL CPU device and write a table by operator.
 
 Every case runs in a worker process that may crash or hang without harm to the others:
-`python benchmarks/onnx_conformance.py --device pocl`. Statuses: `pass`; `pass-bound` (passes once
-the inputs that decide shapes are bound as initialisers, which an ahead-of-time compiler needs);
+`python benchmarks/onnx_conformance.py --device pocl`. Statuses: `pass`; `pass-bound` (of
+rivals: passes once the inputs that decide shapes are bound as initialisers);
 `closer` (outside of the tolerance, but nearer to the result in float64 than the suite's own value);
 `unsupported` (refused with a sentence); `wrong`; `error` (any other exception); `crash`; `hang`.
 """

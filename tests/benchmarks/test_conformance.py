@@ -8,7 +8,7 @@ import numpy as np
 import onnx
 import pytest
 from conformance_cases import Case
-from conformance_worker import bind_shape_operands, check, feeds, fix_shapes, mismatch
+from conformance_worker import bind_shape_operands, check, feeds, mismatch
 from onnx import TensorProto, helper
 from onnx_conformance import by_operator, markdown, regressions
 
@@ -97,14 +97,8 @@ def test_shape_operands_are_bound_only_on_refusal() -> None:
         return [[x.reshape(6)]]
 
     assert check(static, case, (Refused,))[0] == "pass-bound"
+    assert check(static, case, (Refused,), binds=False)[0] == "unsupported"
     assert bind_shape_operands(_model("Sqrt", _float("x", 2)), [x]) is None
-
-
-def test_unknown_dimensions_come_from_the_data() -> None:
-    model = _model("Sqrt", _float("x", "batch", 3))
-    fixed = fix_shapes(model, [np.ones((5, 3), np.float32)])
-    assert [d.dim_value for d in fixed.graph.input[0].type.tensor_type.shape.dim] == [5, 3]
-    assert model.graph.input[0].type.tensor_type.shape.dim[0].dim_param == "batch"
 
 
 def test_report_and_regressions() -> None:
