@@ -118,6 +118,20 @@ class Request:
         if found := self.store.get(facts):
             compiled.run_by(partial(replay_of, *found, compiled, self.place))
 
+    def find_note(self, kind: str) -> str | None:
+        """Return a text about the model if it is in the cache."""
+        files = self._files()
+        if files is None:
+            return None
+        self.read.append(files)
+        return self.store.get_text((kind, *self._facts(files)))
+
+    def keep_note(self, kind: str, text: str) -> None:
+        """Store a text about the model, unless its files have changed since `find_note`."""
+        files = self._files()
+        if files is not None and files in self.read and is_revision_settled():
+            self.store.put_text((kind, *self._facts(files)), text)
+
     def _facts(self, files: list[str]) -> tuple[str, ...]:
         """Return everything that the result depends on."""
         environment = (f"{name}={os.environ.get(name)}" for name in _ENVIRONMENT)

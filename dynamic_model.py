@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
+from weakref import WeakValueDictionary
 
 from .compiled_model import CompiledModel
 from .errors import CloptError, warn
@@ -34,7 +35,7 @@ def compile_any(compilation: StaticCompilation) -> CompiledModel:
     try:
         return compilation.run()
     except OpenModelError as error:
-        return DynamicModel(compilation.read_once(), error)
+        return DynamicModel(compilation.pin(), error)
 
 
 class DynamicModel(CompiledModel):
@@ -49,14 +50,9 @@ class DynamicModel(CompiledModel):
 
     def __init__(self, compilation: StaticCompilation, reason: OpenModelError) -> None:
         """`reason` says what is missing for a single program."""
-        from .frontends.onnx.declared import declared_inputs, declared_outputs
-
-        assert compilation.parsed is not None
-        dims = compilation.options.dims or {}
         self.reason = reason
         """What is missing for a single program."""
-        self.inputs = declared_inputs(compilation.parsed, dims)
-        self.outputs = declared_outputs(compilation.parsed, dims)
+        self.inputs, self.outputs = map(list, compilation.ports())
         self.fallback = None
         self.values = compilation.options.values
         self.quantization = None
@@ -67,6 +63,7 @@ class DynamicModel(CompiledModel):
         self._make_executable = self._refuse
         self._programs = _Programs()
         self._deciding: dict[Hashable, list[str]] = {}
+        self._arrays: WeakValueDictionary[str, Array] = WeakValueDictionary()
         self._told = False
         self._lock = Lock()
 
@@ -187,6 +184,7 @@ class DynamicModel(CompiledModel):
 
     def _compile(self, compilation: StaticCompilation) -> CompiledModel:
         program = compilation.run()
+        program.weights.share(self._arrays)
         if not self._told:
             self._told = True
             warn(f"clopt compiles the model for each new {self.reason.programs()}.")

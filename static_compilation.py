@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
+from threading import Lock
 from typing import TYPE_CHECKING
 
+from .backends.launches import ports_as_json, ports_of_json
 from .backends.pyopencl_runtime.devices import Device
 from .compiled_cache import Request
 from .compiled_model import CompiledModel
+from .errors import CloptError
+from .messages.open_dimensions import OpenModelError, open_model_error
 from .options import CompileOptions, Origin, Place
 
 # Only models that are not in the cache need the compiler itself.
@@ -18,7 +23,11 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from .frontends.onnx.importer import Model, ModelProto
+    from .tensor_info import TensorInfo
     from .weights import Array
+
+_MISSING = "missing sizes or values"
+_PORTS = "declared inputs and outputs"
 
 
 @dataclass(frozen=True)
@@ -30,10 +39,8 @@ class StaticCompilation:
     place: Place
     origin: Origin
     use_cache: bool
-    parsed: Model | None = None
-    """The content of an ONNX model, if it was read before."""
-    digests: Sequence[str] | None = None
-    """The digests of the model's files when `parsed` was read from them."""
+    pinned: PinnedModel | None = None
+    """The content of a model that is compiled several times."""
 
     def run(self) -> CompiledModel:
         """Return the model, which is ready to run if the place is given.
@@ -43,15 +50,28 @@ class StaticCompilation:
         request = self._request()
         if request is not None and (found := request.find()):
             return self._finished(found)
+        if request is not None and (note := request.find_note(_MISSING)):
+            raise open_model_error(json.loads(note))
         from .compilation import compile_model
 
-        with _compiler_ahead(self.place) as get_ready:
-            compiled = compile_model(
-                self.model, self.options, self.place, self.use_cache, get_ready, self.parsed
-            )
+        parsed = None if self.pinned is None else self.pinned.parsed()
+        place, use_cache = self.place, self.use_cache
+        with _compiler_ahead(place) as get_ready:
+            try:
+                compiled = compile_model(
+                    self.model, self.options, place, use_cache, get_ready, parsed
+                )
+            except OpenModelError as error:
+                if request is not None:
+                    request.keep_note(_MISSING, json.dumps(error.as_json()))
+                raise
             if request is not None:
                 request.keep(compiled)
-            if self.place.is_given:
+                # A stored program has no IR, which takes more memory than a small network's
+                # weights. Of several programs, the IR is not kept.
+                if parsed is not None and (found := request.find()):
+                    compiled = found
+            if place.is_given:
                 # Report errors of the device's compiler from this call instead of the first
                 # inference.
                 compiled.prepare()
@@ -63,27 +83,70 @@ class StaticCompilation:
         values = {**self.options.values, **values}
         return replace(self, options=replace(self.options, dims=dims, values=values))
 
-    def read_once(self) -> StaticCompilation:
-        """Return the same compilation of an ONNX model, with its content read now."""
-        from .frontends.onnx.model import snapshot
-
-        if self.parsed is not None:
+    def pin(self) -> StaticCompilation:
+        """Return the same compilation of an ONNX model whose content stays the same from now on."""
+        if self.pinned is not None:
             return self
+        return replace(self, pinned=PinnedModel(self.model, self._request()))
+
+    def ports(self) -> tuple[Sequence[TensorInfo], Sequence[TensorInfo]]:
+        """Return the inputs and outputs that a pinned model declares."""
+        assert self.pinned is not None
         request = self._request()
-        digests = None if request is None else request.contents()
-        return replace(self, parsed=snapshot(self.model), digests=digests)
+        if request is not None and (note := request.find_note(_PORTS)):
+            inputs, outputs = map(ports_of_json, json.loads(note))
+            return inputs, outputs
+        from .frontends.onnx.declared import declared_inputs, declared_outputs
+
+        parsed, dims = self.pinned.parsed(), self.options.dims or {}
+        found = declared_inputs(parsed, dims), declared_outputs(parsed, dims)
+        if request is not None:
+            request.keep_note(_PORTS, json.dumps([*map(ports_as_json, found)]))
+        return found
 
     def _request(self) -> Request | None:
-        """Return the request to the cache, unless the files are not those that were read."""
+        """Return the request to the cache; None if the files are not those that were pinned."""
         request = Request.of(self.model, self.options, self.place) if self.use_cache else None
-        if request is None or self.parsed is None:
+        if request is None or self.pinned is None:
             return request
-        return request if self.digests and request.contents() == self.digests else None
+        return request if self.pinned.is_content_of(request) else None
 
     def _finished(self, compiled: CompiledModel) -> CompiledModel:
         compiled.origin = self.origin
         compiled.values = self.options.values
         return compiled
+
+
+class PinnedModel:
+    """The content of an ONNX model, which is parsed at most once, and only if it is needed."""
+
+    def __init__(self, model: object, request: Request | None) -> None:
+        """Without a `request`, which tells whether files change, the model is parsed now."""
+        self._model = model
+        self._request = request
+        self._digests = None if request is None else request.contents()
+        self._parsed: Model | None = None
+        self._lock = Lock()
+        if self._digests is None:
+            self.parsed()
+
+    def is_content_of(self, request: Request) -> bool:
+        """Return whether the files of a request have this content."""
+        return self._digests is not None and request.contents() == self._digests
+
+    def parsed(self) -> Model:
+        """Return the model; raise CloptError if its file has changed before it was parsed."""
+        from .frontends.onnx.model import snapshot
+
+        with self._lock:
+            if self._parsed is None:
+                parsed = snapshot(self._model)
+                if self._request is not None and not self.is_content_of(self._request):
+                    raise CloptError(
+                        f"{parsed.name} has changed since it was compiled; compile it again."
+                    )
+                self._parsed = parsed
+            return self._parsed
 
 
 def _compiler_ahead(place: Place) -> AbstractContextManager[Callable[[int], None]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, MutableMapping
 from pathlib import Path
 from typing import Any, TypeAlias
 from zlib import crc32
@@ -88,6 +88,11 @@ class Weights:
         """Add the arrays of another store, with their keys and hints."""
         self._arrays |= other._arrays
         self._hints |= other._hints
+
+    def share(self, arrays: MutableMapping[str, Array]) -> None:
+        """Use the arrays of other stores, by key, in place of equal ones, and add the new ones."""
+        for key, array in self._arrays.items():
+            self._arrays[key] = arrays.setdefault(key, array)
 
     def become(self, other: Weights) -> None:
         """Share the storage of another store: arrays added to one appear in both."""

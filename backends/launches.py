@@ -112,9 +112,7 @@ class Launches:
     def as_json(self) -> dict[str, Any]:
         """Return the launches as JSON values that `from_json` reads."""
         table = asdict(self)
-        for port in (*table["inputs"], *table["outputs"]):
-            port["dtype"] = port["dtype"].name
-        return table
+        return table | {key: ports_as_json(getattr(self, key)) for key in ("inputs", "outputs")}
 
     @classmethod
     def from_json(cls, table: dict[str, Any]) -> Launches:
@@ -130,6 +128,11 @@ class Launches:
         )
 
 
+def ports_as_json(ports: Sequence[TensorInfo]) -> list[dict[str, Any]]:
+    """Return inputs or outputs as JSON values that `ports_of_json` reads."""
+    return [asdict(port) | {"dtype": port.dtype.name} for port in ports]
+
+
 def ports_of_json(rows: Sequence[dict[str, Any]]) -> tuple[TensorInfo, ...]:
     """Return inputs or outputs that `as_json` wrote."""
     return tuple(
@@ -138,6 +141,8 @@ def ports_of_json(rows: Sequence[dict[str, Any]]) -> tuple[TensorInfo, ...]:
             tuple(row["shape"]),
             np.dtype(row["dtype"]),
             None if row["image"] is None else tuple(row["image"]),
+            tuple(row["symbols"]),
+            row["is_ranked"],
         )
         for row in rows
     )

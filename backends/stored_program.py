@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 from ..tensor_info import TensorInfo
-from .launches import Launches, ports_of_json
+from .launches import Launches, ports_as_json, ports_of_json
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,7 @@ class StoredProgram:
     def as_json(self) -> dict[str, Any]:
         """Return the program as JSON values that `from_json` reads."""
         table = asdict(replace(self, launches=None))
-        for port in (*table["inputs"], *table["outputs"]):
-            port["dtype"] = port["dtype"].name
+        table |= {key: ports_as_json(getattr(self, key)) for key in ("inputs", "outputs")}
         table["launches"] = None if self.launches is None else self.launches.as_json()
         return table
 

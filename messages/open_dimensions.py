@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from shlex import quote
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from ..errors import CloptError
 from .printable import printable
@@ -37,6 +37,10 @@ class OpenModelError(CloptError):
         """Return the part of a Python user's sentence on what has a program each, and a remedy."""
         raise NotImplementedError
 
+    def as_json(self) -> dict[str, Any]:
+        """Return the arguments of the error, which `open_model_error` reads."""
+        raise NotImplementedError
+
 
 class OpenDimensionsError(OpenModelError):
     """Some dimensions of a model's inputs are not bound."""
@@ -59,6 +63,10 @@ class OpenDimensionsError(OpenModelError):
     def programs(self) -> str:
         """Return the part of a Python user's sentence on what has a program each, and a remedy."""
         return f"size of its inputs: {str(self).rstrip('.')}"
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the arguments of the error, which `open_model_error` reads."""
+        return {"inputs": list(self.inputs), "dimensions": list(self.dimensions)}
 
 
 class OpenValuesError(OpenModelError):
@@ -89,6 +97,18 @@ class OpenValuesError(OpenModelError):
             f"value of {self.names}, which decide{'s' if len(self.inputs) == 1 else ''} shapes or "
             "branches; use constants instead"
         )
+
+    def as_json(self) -> dict[str, Any]:
+        """Return the arguments of the error, which `open_model_error` reads."""
+        return {"inputs": list(self.inputs), "sentence": str(self)}
+
+
+def open_model_error(arguments: dict[str, Any]) -> OpenModelError:
+    """Return the error with these arguments."""
+    if "sentence" in arguments:
+        return OpenValuesError(**arguments)
+    dimensions = [OpenDimension(*each) for each in arguments["dimensions"]]
+    return OpenDimensionsError(arguments["inputs"], dimensions)
 
 
 def for_options(error: CloptError) -> str:

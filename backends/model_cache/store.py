@@ -88,6 +88,16 @@ class ModelStore:
             self._entries.put(facts, json.dumps(table).encode())
             _trim(self.folder)
 
+    def get_text(self, facts: tuple[str, ...]) -> str | None:
+        """Return the text stored for `facts`, or None."""
+        content = self._entries.get(facts)
+        return None if content is None else content.decode()
+
+    def put_text(self, facts: tuple[str, ...], text: str) -> None:
+        """Store a short text."""
+        if self.folder is not None and make_private(self.folder):
+            self._entries.put(facts, text.encode())
+
     @property
     def _entries(self) -> BinaryCache:
         return BinaryCache(self.folder)

@@ -72,7 +72,7 @@ class BufferMemory:
                 )
             access = self._parent.flags & _ACCESS or cl.mem_flags.READ_WRITE
             try:
-                self._views[offset, type_] = self._images.make(type_, access, buffer)
+                self._views.setdefault((offset, type_), self._images.make(type_, access, buffer))
             except cl.Error as error:
                 raise CloptError(
                     f"{self._images.device} cannot create {type_} over a part of a buffer; "
@@ -103,7 +103,8 @@ class BufferMemory:
             # NVIDIA's driver crashes when it releases parts that overlap partially.
             start, count = self._start + offset, self.size - offset
             try:
-                self._parts[offset] = self._parent.get_sub_region(start, count)
+                # Of two programs that share this memory, one may get the other's part.
+                self._parts.setdefault(offset, self._parent.get_sub_region(start, count))
             except cl.Error as error:
                 raise CloptError(
                     f"{self._images.device} cannot start a sub-buffer at byte {start}, only at "

@@ -26,6 +26,7 @@ from .arrays import Array, DeviceMemory
 from .bindings import arena_memories
 from .build import build_kernels
 from .commands import Binding, Call, Command, CommandPlan, CopyCommand, HostArray, Launch
+from .constants import constant_memory
 from .devices import Device
 from .launched_program import LaunchedProgram
 from .memory import BufferMemory, check_size, make_memory
@@ -131,8 +132,12 @@ class Replay(LaunchedProgram):
         is_host = self.device.kind == "cpu"
         contents = cl.mem_flags.USE_HOST_PTR if is_host else cl.mem_flags.COPY_HOST_PTR
         content = array.reshape(-1).view(np.uint8)
-        buffer = cl.Buffer(self.context, cl.mem_flags.READ_ONLY | contents, hostbuf=content)
-        return BufferMemory(buffer, self._images, size)
+
+        def make() -> BufferMemory:
+            buffer = cl.Buffer(self.context, cl.mem_flags.READ_ONLY | contents, hostbuf=content)
+            return BufferMemory(buffer, self._images, size)
+
+        return constant_memory(self.context, key, make)
 
     def _command(self, command: LaunchedCommand, programs: Mapping[str, cl.Program]) -> Command:
         if isinstance(command, BufferCopy):

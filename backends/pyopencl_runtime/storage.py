@@ -31,6 +31,7 @@ from ...weights import Weights
 from .arrays import DeviceMemory
 from .bindings import arena_memories
 from .cache import BinaryCache
+from .constants import constant_memory
 from .image_views import ImageViews, View, choose_image_views
 from .images import Images
 from .memory import BufferMemory, check_size, make_memory
@@ -199,8 +200,12 @@ class _StorageFactory:
         if not is_over_buffer(type_):
             return self.images.make(type_, flags, hostbuf=array)
         copied = flags | cl.mem_flags.COPY_HOST_PTR
-        buffer = cl.Buffer(self.images.context, copied, hostbuf=array)
-        return MemorySlot(BufferMemory(buffer, self.images, size), 0)
+
+        def make() -> BufferMemory:
+            buffer = cl.Buffer(self.images.context, copied, hostbuf=array)
+            return BufferMemory(buffer, self.images, size)
+
+        return MemorySlot(constant_memory(self.images.context, op.key.data, make), 0)
 
 
 def views_of(values: Mapping[SSAValue, MemorySlice]) -> Iterator[View]:
