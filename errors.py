@@ -33,7 +33,7 @@ class UnavailableError(CloptError):
 
 
 class CloptWarning(UserWarning):
-    """A property of the machine that costs time but does not change results.
+    """A property of the machine or the model that costs time but does not change results.
 
     The command lines print it.
     """
