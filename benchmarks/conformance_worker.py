@@ -18,6 +18,8 @@ from onnx import numpy_helper
 
 FLOATS = (np.dtype(np.float32), np.dtype(np.float16))
 
+SMALL_FLOATS = (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16)
+
 Run = Callable[[onnx.ModelProto, Sequence[Sequence[Any]]], list[list[Any]]]
 
 # Operands that determine the shape or kind of the result. Some rivals need their values before the
@@ -179,6 +181,19 @@ def mismatch(got: Any, expected: Any, rtol: float, atol: float) -> str | None:
     return f"{int(bad.sum())} of {bad.size} differ, first at {where}: {values}"
 
 
+def _widen(node: onnx.NodeProto) -> None:
+    """Replace smaller floats by float64 in the attributes of a cast or a constant."""
+    for attribute in node.attribute:
+        if node.op_type == "Cast" and attribute.name == "to" and attribute.i in SMALL_FLOATS:
+            attribute.i = onnx.TensorProto.DOUBLE
+        elif node.op_type == "Constant" and attribute.name == "value_float":
+            value = numpy_helper.from_array(np.array(attribute.f, np.float64))
+            attribute.CopyFrom(onnx.helper.make_attribute("value", value))
+        elif attribute.HasField("t") and attribute.t.data_type in SMALL_FLOATS:
+            wide = numpy_helper.to_array(attribute.t).astype(np.float64)
+            attribute.t.CopyFrom(numpy_helper.from_array(wide))
+
+
 def in_float64(case: Case, inputs: Sequence[Any]) -> list[Any] | None:
     """Evaluate by ONNX's reference with float64 in place of every smaller float."""
     from onnx.reference import ReferenceEvaluator
@@ -186,8 +201,10 @@ def in_float64(case: Case, inputs: Sequence[Any]) -> list[Any] | None:
     model = onnx.load_from_string(case.model)
     for value in (*model.graph.input, *model.graph.output):
         kind = value.type.tensor_type
-        if kind.elem_type in (onnx.TensorProto.FLOAT, onnx.TensorProto.FLOAT16):
+        if kind.elem_type in SMALL_FLOATS:
             kind.elem_type = onnx.TensorProto.DOUBLE
+    for node in model.graph.node:
+        _widen(node)
     wide = [x.astype(np.float64) if getattr(x, "dtype", None) in FLOATS else x for x in inputs]
     try:
         with np.errstate(all="ignore"):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from typing import Any
 
 import numpy as np
@@ -83,6 +84,25 @@ def test_closer_needs_float64_on_its_side() -> None:
     assert exact[0] == "closer"
     assert "2.0" in exact[1]
     assert check(lambda model, sets: [[stored + np.float32(0.1)]], case, ())[0] == "wrong"
+
+
+def test_float64_replaces_the_types_of_casts() -> None:
+    x = np.array([1, 2.01], np.float32)
+    graph = helper.make_graph(
+        [
+            helper.make_node("Cast", ["x"], ["h"], to=TensorProto.FLOAT16),
+            helper.make_node("Cast", ["h"], ["f"], to=TensorProto.FLOAT),
+            helper.make_node("Constant", [], ["c"], value_float=1.0),
+            helper.make_node("Mul", ["f", "c"], ["y"]),
+        ],
+        "g",
+        [_float("x", 2)],
+        [_float("y", 2)],
+    )
+    stored = x.astype(np.float16).astype(np.float32)
+    case = _case(helper.make_model(graph), [x], [stored])
+    case = dataclasses.replace(case, rtol=1e-5)
+    assert check(lambda model, sets: [[x]], case, ())[0] == "closer"
 
 
 def test_shape_operands_are_bound_only_on_refusal() -> None:
