@@ -88,7 +88,8 @@ class DynamicModel(CompiledModel):
         """Return the program for inputs of these sizes, which is compiled if necessary.
 
         Inputs whose values decide shapes are constants of the program: `CompiledModel.values` has
-        them, and `CompiledModel.inputs` lacks them.
+        them, and `CompiledModel.inputs` lacks them. The programs share their intermediate memory,
+        so they take turns, as inferences of one model do.
         """
         return self._select(inputs, None)[0]
 

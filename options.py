@@ -19,6 +19,7 @@ from .accelerators import accelerators
 from .backends.pyopencl_runtime import CommandQueue, Context
 from .backends.pyopencl_runtime.devices import Device, DeviceName
 from .backends.pyopencl_runtime.place import choose_place
+from .backends.pyopencl_runtime.shared_arenas import SharedArenas
 from .errors import CloptError
 from .files.arrays import read_arrays
 from .messages.arguments import check_type
@@ -53,13 +54,13 @@ class Place:
     device: DeviceChoice | None = None
     context: Context | None = None
     queue: CommandQueue | None = None
-    arena: Sequence[DeviceMemory] | None = None
+    arena: Sequence[DeviceMemory] | SharedArenas | None = None
 
     def __post_init__(self) -> None:
         check_type("device", self.device, (str, int, Device), A_DEVICE)
         check_type("context", self.context, (Context,), "a pyopencl.Context")
         check_type("queue", self.queue, (CommandQueue,), "a pyopencl.CommandQueue")
-        check_type("arena", self.arena, (Sequence,), "a list of buffers of pyopencl")
+        check_type("arena", self.arena, (Sequence, SharedArenas), "a list of buffers of pyopencl")
 
     @classmethod
     def of(cls, device: DeviceChoice | Place | None) -> Place:

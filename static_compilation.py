@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from .backends.launches import ports_as_json, ports_of_json
 from .backends.pyopencl_runtime.devices import Device
+from .backends.pyopencl_runtime.shared_arenas import SharedArenas
 from .compiled_cache import Request
 from .compiled_model import CompiledModel
 from .errors import CloptError
@@ -84,10 +85,16 @@ class StaticCompilation:
         return replace(self, options=replace(self.options, dims=dims, values=values))
 
     def pin(self) -> StaticCompilation:
-        """Return the same compilation of an ONNX model whose content stays the same from now on."""
+        """Return the same compilation of an ONNX model whose content stays the same from now on.
+
+        Its programs share arenas.
+        """
         if self.pinned is not None:
             return self
-        return replace(self, pinned=PinnedModel(self.model, self._request()))
+        place, pinned = self.place, PinnedModel(self.model, self._request())
+        if place.arena is None:
+            place = replace(place, arena=SharedArenas())
+        return replace(self, place=place, pinned=pinned)
 
     def ports(self) -> tuple[Sequence[TensorInfo], Sequence[TensorInfo]]:
         """Return the inputs and outputs that a pinned model declares."""

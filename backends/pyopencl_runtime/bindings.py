@@ -17,6 +17,7 @@ from .given_images import check_image, refuse_image
 from .images import Images
 from .inputs import check_form
 from .memory import BufferMemory, make_memory, whole_of
+from .shared_arenas import SharedArenas
 
 
 def bound_memory(
@@ -120,14 +121,16 @@ def span_of(memory: PortMemory, size: int) -> tuple[int, int, int]:
 def arena_memories(
     sizes: Sequence[int],
     images: Images,
-    given: Sequence[DeviceMemory] | None,
+    given: Sequence[DeviceMemory] | SharedArenas | None,
     on_host: bool = False,
 ) -> list[BufferMemory]:
     """Return memories for arenas of these sizes: the caller's buffers, or new ones.
 
     The caller may pass more and larger buffers than needed. Raises CloptError if they do not fit.
     """
-    if given is None:
+    if isinstance(given, SharedArenas) and not on_host:
+        return given.memories(sizes, images)
+    if given is None or isinstance(given, SharedArenas):
         return [make_memory(images, size, on_host) for size in sizes]
     given = [buffer_of(memory, "an arena") for memory in given]
     _check_arenas(sizes, images, given)

@@ -33,6 +33,7 @@ from .place import choose_place
 from .plan import interface_of
 from .requirements import check_requirements
 from .runnable import Runnable, kernel_cache
+from .shared_arenas import SharedArenas
 from .storage import views_of
 from .timing import Timing
 
@@ -58,7 +59,7 @@ class CExecutable(Runnable):
         source: str | None = None,
         cache_folder: Path | None = None,
         use_cache: bool = True,
-        arena: Sequence[DeviceMemory] | None = None,
+        arena: Sequence[DeviceMemory] | SharedArenas | None = None,
         library_folder: Path | None = None,
         stand_ins: Mapping[str, str] | None = None,
     ):
@@ -114,7 +115,7 @@ class CExecutable(Runnable):
         return runtime.open(self.device, stand_ins.get(name))
 
     def _memories(
-        self, program: ProgramOp, given: Sequence[DeviceMemory] | None
+        self, program: ProgramOp, given: Sequence[DeviceMemory] | SharedArenas | None
     ) -> list[BufferMemory]:
         """Return the arenas of the program."""
         ops = program.body.block.ops

@@ -25,6 +25,7 @@ from .place import choose_place
 from .plan import LaunchResources, interface_of, make_plan
 from .requirements import check_requirements
 from .runnable import kernel_cache
+from .shared_arenas import SharedArenas
 from .storage import StorageOptions, make_storage
 
 
@@ -45,7 +46,7 @@ class Executable(LaunchedProgram):
         source: str | None = None,
         cache_folder: Path | None = None,
         use_cache: bool = True,
-        arena: Sequence[DeviceMemory] | None = None,
+        arena: Sequence[DeviceMemory] | SharedArenas | None = None,
         image_views: ImageViews | None = None,
     ):
         """Set up `module` on the caller's `context` and `queue`, or on `device`.

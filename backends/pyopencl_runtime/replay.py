@@ -33,6 +33,7 @@ from .memory import BufferMemory, check_size, make_memory
 from .place import choose_place
 from .requirements import check_requirements
 from .runnable import Interface, kernel_cache
+from .shared_arenas import SharedArenas
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -70,7 +71,7 @@ class Replay(LaunchedProgram):
         *,
         cache_folder: Path | None = None,
         use_cache: bool = True,
-        arena: Sequence[DeviceMemory] | None = None,
+        arena: Sequence[DeviceMemory] | SharedArenas | None = None,
     ):
         """Set up `launches`, with the arguments of `Executable` except for the following.
 

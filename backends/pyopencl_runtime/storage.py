@@ -35,6 +35,7 @@ from .constants import constant_memory
 from .image_views import ImageViews, View, choose_image_views
 from .images import Images
 from .memory import BufferMemory, check_size, make_memory
+from .shared_arenas import SharedArenas
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Storage:
 class StorageOptions:
     """The caller's choices about a program's memory."""
 
-    arenas: Sequence[DeviceMemory] | None = None
+    arenas: Sequence[DeviceMemory] | SharedArenas | None = None
     image_views: ImageViews | None = None
 
 
@@ -97,8 +98,9 @@ class _StorageFactory:
         self.weights = weights
         self.images = images
         self.parts = parts(program)
+        are_given = isinstance(options.arenas, Sequence)
         self.ways = choose_image_views(
-            views_of(self.parts), images, cache, options.image_views, options.arenas is not None
+            views_of(self.parts), images, cache, options.image_views, are_given
         )
         self.on_host = ImageViews.Host in self.ways.values()
         self.outside = self._outside()

@@ -253,6 +253,27 @@ def test_the_least_recently_used_programs_leave(monkeypatch: pytest.MonkeyPatch)
     assert made[1] is not made[5]
 
 
+def test_programs_share_intermediate_memory(device: str):
+    """A smaller program uses the arena of a larger one, also in turns and from threads."""
+    compiled = clopt.compile(ATTENTION, device=device)
+    inputs = [floats(batch, 5, 8) for batch in (3, 1, 2)]
+    results = [compiled.run([x])[0] for x in inputs]
+    (arena,) = {buffer.int_ptr for x in inputs for buffer in arenas_of(compiled.for_inputs([x]))}
+    larger = floats(4, 5, 8)
+    check(compiled, ATTENTION, {"x": larger})
+    assert arena not in [each.int_ptr for each in arenas_of(compiled.for_inputs([larger]))]
+    with ThreadPoolExecutor(3) as pool:
+        for x, (y,) in zip(
+            inputs * 8, pool.map(compiled.run, [[x] for x in inputs * 8], timeout=120)
+        ):
+            wanted = results[[each is x for each in inputs].index(True)]
+            np.testing.assert_array_equal(y, wanted)
+
+
+def arenas_of(compiled: clopt.CompiledModel) -> tuple[cl.Buffer, ...]:
+    return compiled.executable.arena
+
+
 def test_arrays_and_buffers_on_the_device(device: str):
     queue = cl.CommandQueue(cl.Context([find_device(device).handle]))
     proto = model("float[n,6] x, int64[2] s", "a = Relu(x) y = Reshape(a, s)")
