@@ -256,17 +256,15 @@ def test_the_least_recently_used_programs_leave(monkeypatch: pytest.MonkeyPatch)
 def test_programs_share_intermediate_memory(device: str):
     """A smaller program uses the arena of a larger one, also in turns and from threads."""
     compiled = clopt.compile(ATTENTION, device=device)
-    inputs = [floats(batch, 5, 8) for batch in (3, 1, 2)]
+    inputs = [floats(batch, 5, 8) for batch in (6, 1, 2)]
     results = [compiled.run([x])[0] for x in inputs]
     (arena,) = {buffer.int_ptr for x in inputs for buffer in arenas_of(compiled.for_inputs([x]))}
-    larger = floats(4, 5, 8)
+    larger = floats(9, 5, 8)
     check(compiled, ATTENTION, {"x": larger})
     assert arena not in [each.int_ptr for each in arenas_of(compiled.for_inputs([larger]))]
     with ThreadPoolExecutor(3) as pool:
-        for x, (y,) in zip(
-            inputs * 8, pool.map(compiled.run, [[x] for x in inputs * 8], timeout=120)
-        ):
-            wanted = results[[each is x for each in inputs].index(True)]
+        found = pool.map(compiled.run, [[x] for x in inputs * 8], timeout=120)
+        for (y,), wanted in zip(found, results * 8, strict=True):
             np.testing.assert_array_equal(y, wanted)
 
 
