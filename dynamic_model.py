@@ -69,9 +69,14 @@ class DynamicModel(CompiledModel):
 
     def __repr__(self) -> str:
         inputs, outputs = (", ".join(map(str, ports)) for ports in (self.inputs, self.outputs))
-        count = len(self._programs.all())
+        count = self.programs
         programs = f"{count} program{'' if count == 1 else 's'} so far"
         return f"DynamicModel({inputs} -> {outputs}; {programs})"
+
+    @property
+    def programs(self) -> int:
+        """The number of programs that are in memory."""
+        return len(self._programs.all())
 
     @property
     def contents(self) -> Contents:
