@@ -47,8 +47,7 @@ class TargetAttr(ParametrizedAttribute):
     @classmethod
     def from_target(cls, target: Target) -> TargetAttr:
         """Return the attribute that spells out every fact of `target`."""
-        facts = {name: _to_attribute(value) for name, value in target.facts.items()}
-        return cls(StringAttr(target.name), DictionaryAttr(facts))
+        return _attribute(target, tuple(map(type, target.facts.values())))
 
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
@@ -88,6 +87,16 @@ class TargetAttr(ParametrizedAttribute):
             self.to_target()
         except ValueError as error:
             raise VerifyException(str(error)) from error
+
+
+@lru_cache(maxsize=64)
+def _attribute(target: Target, types: tuple[type, ...]) -> TargetAttr:
+    """Return the attribute of `target`, cached since it takes as long as a pass over a kernel.
+
+    Facts of equal targets can differ in their `types`, as 1 and True do.
+    """
+    facts = {name: _to_attribute(value) for name, value in target.facts.items()}
+    return TargetAttr(StringAttr(target.name), DictionaryAttr(facts))
 
 
 @lru_cache(maxsize=64)
