@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from random import Random
 
 from ..dialects import cl, tir
@@ -52,7 +53,7 @@ class CandidateRequest:
 
     def answer(self) -> Candidates:
         """Return candidates with the estimates of all plans that are new to the search."""
-        space = PlanSpace(kernel_in(self.program), self.target)
+        space = _space(self.program, self.target)
         defaults = space.defaults() if self.wants_defaults else []
         is_bred = all(each.key in self.tried for each in defaults)
         bred = self._bred(space) if is_bred else []
@@ -79,3 +80,9 @@ class CandidateRequest:
         if kind < 0.75:
             return space.mutated(first, rng)
         return space.crossed(first, rng.choice(self.parents), rng)
+
+
+@lru_cache(maxsize=4)
+def _space(program: str, target: cl.Target) -> PlanSpace:
+    """Return the plans of a kernel, cached since a worker answers for one generation at a time."""
+    return PlanSpace(kernel_in(program), target)

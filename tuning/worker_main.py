@@ -16,15 +16,17 @@ import time
 from dataclasses import dataclass
 from queue import SimpleQueue
 from threading import Thread
-from typing import IO
+from typing import IO, TYPE_CHECKING
 
 from ..dialects import tir
 from ..errors import CloptError
 from ..files.frames import receive_frame, send_frame
-from .candidates import CandidateRequest, Candidates
 from .instrument import Instrument, InstrumentDevice
 from .trial import Fault, Result, Rival, Task, Trial
 from .turns import TurnMissedError, Turns
+
+if TYPE_CHECKING:  # the first request imports it, with the passes
+    from .candidates import CandidateRequest, Candidates
 
 COMMAND = (sys.executable, "-c", f"from {__name__} import main; main()")
 """The command that starts a worker."""
@@ -69,7 +71,7 @@ def main() -> None:
     task: Task | None = None
     while True:
         job: Job | CandidateRequest = pickle.loads(jobs.get())
-        if isinstance(job, CandidateRequest):
+        if not isinstance(job, Job):
             send(_candidates(job, turns))
             continue
         task = job.task or task
