@@ -147,6 +147,7 @@ class _Maker:
         self, program: cl.ProgramOp, kernels: Mapping[str, cl.Kernel], weights: Weights
     ) -> None:
         self.program = program
+        self.ports = program.ports
         self.kernels = kernels
         self.weights = weights
         self.tables = Tables(program, [])
@@ -164,7 +165,7 @@ class _Maker:
         self.kernel_names = Names()
 
     def make(self) -> Tables:
-        for port, arg in zip(self.program.ports, self.program.body.block.args, strict=True):
+        for port, arg in zip(self.ports, self.program.body.block.args, strict=True):
             image = image_of(arg.type)
             self.add_root(arg, Root(port.name, RootKind.Parameter, byte_count(arg.type), image))
         ops = list(self.program.body.block.ops)
@@ -296,7 +297,7 @@ class _Maker:
             return self.tables.roots[self.roots[value]].name
         args = self.program.body.block.args
         if value in args:
-            return self.program.ports[args.index(value)].name
+            return self.ports[args.index(value)].name
         return value.name_hint or "value"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from functools import lru_cache
+
 from .....dialects import cl
 from .....machine.core import L2_BYTES_PER_CYCLE, MEMORY_BYTES_PER_CYCLE
 from ..shared.grid import MOST_PRIVATE
@@ -36,6 +38,7 @@ def bytes_per_cycle(target: cl.Target, size: float) -> float:
     return L2_BYTES_PER_CYCLE if is_near else MEMORY_BYTES_PER_CYCLE
 
 
+@lru_cache(1024)
 def divisors(number: int) -> tuple[int, ...]:
     """Return the numbers that divide a number, the smallest first."""
     return tuple(n for n in range(1, number + 1) if number % n == 0)

@@ -15,9 +15,9 @@ from xdsl.dialects.builtin import FixedBitwidthType
 from .....dialects import tir
 from ...schedule import Schedule
 from ...schedule.analysis import memref_of, written
-from ...schedule.combine import can_combine
 from ..shared.contraction import Contraction, Tile, tile_loops
 from ..space import Choice, number
+from .beliefs import divisors
 
 PARTS = number("parts", "parts of each sum, which a work-item adds up in its memory")
 _WHOLE = Choice((1,))
@@ -31,10 +31,9 @@ def parts_domain(problem: Contraction, tile: Tile, chunk: int, room: float) -> C
     """
     fits = sums_bytes(problem, tile, chunk) <= room
     distinct = chunk * tile.rows <= problem.extents[tile.row]
-    if not (fits and distinct and can_combine(problem.stage.block)):
+    if not (fits and distinct and problem.has_parts):
         return _WHOLE
-    steps = problem.longest_steps
-    return Choice(tuple(n for n in range(1, steps + 1) if steps % n == 0))
+    return Choice(divisors(problem.longest_steps))
 
 
 def sums_bytes(problem: Contraction, tile: Tile, chunk: int) -> int:

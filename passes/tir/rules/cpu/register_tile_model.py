@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, gcd, prod
@@ -19,7 +19,14 @@ from .....machine.core import (
 from ..shared.contraction import Contraction, OperandLoad, element_bytes, is_packed
 from ..space import Params
 from ..stages import lane_step
-from .beliefs import ITEM_CYCLES, ITEMS_PER_CORE, TILE_CYCLES, accumulators, near_bytes
+from .beliefs import (
+    ITEM_CYCLES,
+    ITEMS_PER_CORE,
+    TILE_CYCLES,
+    accumulators,
+    divisors,
+    near_bytes,
+)
 from .panels import PANEL, copy_cycles, is_far, is_near, panel_load
 from .partial_sums import PARTS, parts_domain
 
@@ -156,8 +163,7 @@ def _in_parts(model: RegisterTileModel, tile: RegisterTile) -> RegisterTile | No
     if places:
         steps = min(steps, target.machine.l2_cache_bytes / places)
     longest = contraction.longest_steps
-    numbers = (n for n in range(2, longest + 1) if longest % n == 0)
-    parts = next((n for n in numbers if contraction.depth / n <= steps), None)
+    parts = next((n for n in divisors(longest)[1:] if contraction.depth / n <= steps), None)
     if parts is None or contraction.depth / parts < steps / 4:
         return None
     made = replace(tile, parts=parts, panel=True)
@@ -287,13 +293,12 @@ def tiles_of_item(model: RegisterTileModel, tile: RegisterTile) -> int:
     return min(_preferred_chunks(model, tile), key=lambda n: abs(n - wanted))
 
 
-def chunks(contraction: Contraction, tile: RegisterTile) -> list[int]:
+def chunks(contraction: Contraction, tile: RegisterTile) -> tuple[int, ...]:
     """Return the numbers of tiles of a column that a work-item can compute."""
-    tiles = ceil(contraction.extents[tile.row] / tile.rows)
-    return [n for n in range(1, tiles + 1) if tiles % n == 0]
+    return divisors(ceil(contraction.extents[tile.row] / tile.rows))
 
 
-def _preferred_chunks(model: RegisterTileModel, tile: RegisterTile) -> list[int]:
+def _preferred_chunks(model: RegisterTileModel, tile: RegisterTile) -> Sequence[int]:
     """Return the chunks whose sums leave most of the second cache to operands."""
     found = chunks(model.contraction, tile)
     if tile.parts == 1:

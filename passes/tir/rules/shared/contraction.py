@@ -18,6 +18,7 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from .....dialects import tir
 from ...schedule import Schedule
 from ...schedule.analysis import memref_of, written
+from ...schedule.combine import can_combine
 from ..space import Choice, word
 from ..stages import KernelStage, reads_in_place
 
@@ -71,7 +72,12 @@ class Contraction:
         """The number of steps of the reduction."""
         return prod(self.stage.block.iter_extents[len(self.output.loops) :])
 
-    @property
+    @cached_property
+    def has_parts(self) -> bool:
+        """Whether sums of parts of the reduction can be combined."""
+        return can_combine(self.stage.block)
+
+    @cached_property
     def longest(self) -> int:
         """The longest variable of the reduction, the first of several."""
         extents = self.stage.block.iter_extents

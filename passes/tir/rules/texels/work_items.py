@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import product, zip_longest
 from math import prod
 from random import Random
@@ -215,13 +216,14 @@ def _share_together(shape: Sequence[int], others: Sequence[int]) -> float:
     return max(prod(shape), prod(others)) / _together(shape, others)
 
 
-def _chunks(extent: int, most: int) -> list[int]:
+@lru_cache(1024)
+def _chunks(extent: int, most: int) -> tuple[int, ...]:
     """Return the sizes into which an axis can be cut: its divisors and powers of two."""
-    return [
+    return tuple(
         size
         for size in range(1, min(extent, most) + 1)
         if extent % size == 0 or size & (size - 1) == 0
-    ]
+    )
 
 
 def _share_of_use(extents: Sequence[int], shape: Sequence[int], target: cl.Target) -> float:
