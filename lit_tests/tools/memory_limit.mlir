@@ -2,7 +2,7 @@
 // RUN:   | filecheck %s --check-prefix=FAST
 // RUN: clopt %s --target "adreno-740 winograd=prefer texture=off" -p opencl --memory-limit 130kB 2>&1 \
 // RUN:   | filecheck %s
-// RUN: not clopt %s --target "adreno-740 winograd=prefer texture=off" -p opencl --memory-limit 30000 2>&1 \
+// RUN: not clopt %s --target "adreno-740 winograd=prefer texture=off" -p opencl --memory-limit 30000 --disable-verify 2>&1 \
 // RUN:   | filecheck %s --check-prefix=IMPOSSIBLE
 // RUN: not clopt %s --target "adreno-740 winograd=prefer texture=off" -p opencl --memory-limit -1 2>&1 \
 // RUN:   | filecheck %s --check-prefix=NEGATIVE

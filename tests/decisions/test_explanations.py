@@ -119,7 +119,7 @@ def test_each_site_of_a_file_of_choices_is_explained(
 ) -> None:
     model = tmp_path / "separable.onnx"
     onnx.save(separable_network(), model)
-    words = [str(model), "--target", target, "-p", "opencl"]
+    words = [str(model), "--target", target, "-p", "opencl", "--disable-verify"]
     opt.main([*words, "-t", "choices"])
     written = capsys.readouterr().out
     sites = {tuple(line.split()[:2]) for line in written.splitlines()[1:] if line[0] != "#"}

@@ -37,7 +37,7 @@ def runner(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for path, content in runner_files().items():
         (folder / path).parent.mkdir(exist_ok=True)
         (folder / path).write_bytes(content)
-    words = [compilers()[0], *STRICT, "-g", *_CHECKS, f"-I{folder / 'clopt_runtime'}"]
+    words = [compilers()[0], *STRICT, "-O0", "-g", *_CHECKS, f"-I{folder / 'clopt_runtime'}"]
     sources = map(str, sorted(folder.rglob("*.c")))
     processes.run([*words, *sources, "-lOpenCL", "-o", folder / "runner"], check=True)
     return folder / "runner"
