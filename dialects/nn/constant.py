@@ -25,6 +25,8 @@ from .base import NNOp
 from .types import Array, Tensor, array_type, is_bool, is_float, numpy_dtype, tensor_type
 
 _FIRST_IN_BITS = 1e6
+_LISTED = 100
+"""xDSL prints more elements than these as bits, unless they are equal."""
 
 INLINE_BYTES = 1024
 """The bytes of the largest inline constant."""
@@ -83,12 +85,8 @@ class ConstantOp(NNOp):
         printer.print_string(" ")
         if isinstance(self.value, WeightAttr):
             printer.print_attribute(self.value)
-        elif _reads_as_printed(self.value):
-            self.value.print_without_type(printer)
         else:
-            # xDSL parses 0x7F800000 in a list of elements as an integer, not as the bits of a
-            # float.
-            printer.print_string(f'dense<"0x{self.value.data.data.hex().upper()}">')
+            _print_dense(self.value, printer)
         printer.print_string(" : ")
         printer.print_attribute(self.result.type)
 
@@ -109,6 +107,21 @@ class ConstantOp(NNOp):
     def from_array(array: Array, weights: WeightStore | None = None, hint: str = "") -> ConstantOp:
         """Return a constant that holds a numpy array; a large array is stored in `weights`."""
         return ConstantOp(constant_attr(array, weights, hint), array_type(array))
+
+
+def _print_dense(value: DenseIntOrFPElementsAttr, printer: Printer) -> None:
+    """Print a value as xDSL does, which unpacks all elements to see whether they are equal."""
+    data, count = value.data.data, len(value)
+    element = data[: len(data) // max(1, count)]
+    shown = value
+    if count > 1 and data == count * element:
+        type = TensorType(value.get_element_type(), [1])
+        shown = DenseIntOrFPElementsAttr(type, BytesAttr(element))
+    if len(shown) <= _LISTED and _reads_as_printed(shown):
+        shown.print_without_type(printer)
+    else:
+        # xDSL parses 0x7F800000 in a list of elements as an integer, not as the bits of a float.
+        printer.print_string(f'dense<"0x{data.hex().upper()}">')
 
 
 def _reads_as_printed(value: DenseIntOrFPElementsAttr) -> bool:
