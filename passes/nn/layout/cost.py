@@ -114,7 +114,7 @@ class LayoutCostModel:
             loads = self._loads_of_plain(work, value, layout)
         if result is None and self._is_in_panels(work):
             assert work.contraction is not None
-            shared = 1 / min(self.target.machine.register_tile, self.target.machine.register_tile)
+            shared = 1 / self.target.machine.register_tile
             factors = work.contraction.operands
             if value not in factors and layout is not None:
                 # Work-groups share panels only if all operands of the kernel are plain.
