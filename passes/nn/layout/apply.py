@@ -114,10 +114,9 @@ def spare_images(fused: nn.FusedOp, target: cl.Target) -> str:
     transforms = Transforms()
     for i in excess:
         value = fused.inputs[i]
-        layout, constant = nn.layout_of(value), nn.constant_of(value)
+        layout = nn.layout_of(value)
         assert layout is not None
-        source = value if constant is None else constant.result
-        fused.operands[i] = transforms.get(source, LayoutAttr(layout.blocks), fused)
+        fused.operands[i] = transforms.get(nn.source_of(value), LayoutAttr(layout.blocks), fused)
     if not excess:
         return ""
     return (

@@ -44,23 +44,30 @@ def is_texture(layout: LayoutAttr | None) -> bool:
 
 
 def candidates(
-    type_: nn.Tensor, target: cl.Target, axes: Sequence[int] | None = None
+    type_: nn.Tensor,
+    target: cl.Target,
+    axes: Sequence[int] | None = None,
+    *,
+    is_excess: bool = False,
 ) -> list[Candidate]:
     """Return the candidates for a value between kernels, best memory first.
 
     A packed candidate packs one of `axes`, by default channels or the last axis, since contractions
-    walk those. `texture="prefer"` drops the buffers of a value that fits an image.
+    walk those. `texture="prefer"` drops the buffers of a value that fits an image. If
+    `is_excess`, no image may hold the value: one of its readers may read all its images already.
     """
     shape = type_.get_shape()
     if 0 in shape or not tir.is_texel_type(type_.element_type):
         return [PLAIN]
     if not target.uses_textures:
         return _of_blocks(shape, target)
+    limit = f"a kernel that reads it can read {target.device.max_read_images} images: buffer"
     textures: list[Candidate] = []
     buffers: list[Candidate] = []
     for axis in packable_axes(shape) if axes is None else axes:
         blocks = [(axis, target.lanes)]
-        image = texture_for(type_, blocks, len(shape) - 1, target)
+        packed = Candidate(LayoutAttr(blocks), limit)
+        image = packed if is_excess else texture_for(type_, blocks, len(shape) - 1, target)
         buffers.append(Candidate(LayoutAttr(blocks), "" if image.is_texture else image.remark))
         if image.is_texture:
             textures.append(image)

@@ -108,7 +108,10 @@ class OffloadProblem:
         self.variables: dict[SSAValue, OffloadVariable] = {}
         self._wanted: dict[SSAValue, dict[str, None]] = {}
         """The accelerators that can read a value from an opaque tensor."""
+        self._read_plain: set[SSAValue] = set()
+        """The values that an accelerator can read from a plain buffer."""
         for offer in (offer for offers in self.offers.values() for offer in offers):
+            self._read_plain |= offer.plain_reads
             for value in offer.opaque_reads:
                 self._wanted.setdefault(value, {})[offer.accelerator] = None
         for value, variable in self.layouts.variables.items():
@@ -182,17 +185,23 @@ class OffloadProblem:
         layouts = list(variable.candidates)
         if PLAIN not in layouts:
             layouts.append(PLAIN)
-        states = list(self._states(value, len(variable.candidates), layouts.index(PLAIN)))
+        states = list(self._states(value, variable, layouts.index(PLAIN)))
         costs = [self._alone(value, variable, layouts, state) for state in states]
         self.variables[value] = OffloadVariable(layouts, states, self.problem.add(costs))
 
-    def _states(self, value: SSAValue, ours: int, plain: int) -> Iterator[ValueState]:
+    def _states(
+        self, value: SSAValue, variable: LayoutVariable, plain: int
+    ) -> Iterator[ValueState]:
         """Yield the states of a value, OpenCL kernels without an opaque copy first."""
         wanted = self._wanted.get(value, ())
+        ours = len(variable.candidates)
+        uncopied = ours - (variable.is_plain_offered and value not in self._read_plain)
         copies = [each for n in range(len(wanted) + 1) for each in combinations(wanted, n)]
         for offer in (None, *self.offers.get(value, ())):
             if offer is None or not offer.is_whole:
-                yield from (ValueState(offer, i, copied) for copied in copies for i in range(ours))
+                for copied in copies:
+                    numbers = range(ours if copied else uncopied)
+                    yield from (ValueState(offer, i, copied) for i in numbers)
             elif offer.writes_opaque:
                 name = offer.accelerator
                 yield ValueState(offer, None, (name,))

@@ -27,11 +27,14 @@ class CostTables:
     )
     _tables: dict[object, Table] = field(default_factory=dict[object, Table])
 
-    def candidates(self, type_: nn.Tensor, axes: Sequence[int] | None) -> list[Candidate]:
+    def candidates(
+        self, type_: nn.Tensor, axes: Sequence[int] | None, *, is_excess: bool
+    ) -> list[Candidate]:
         """Return the candidates for values of a type, packed along one of `axes`."""
-        key = (type_, None if axes is None else tuple(axes))
+        key = (type_, None if axes is None else tuple(axes), is_excess)
         if key not in self._candidates:
-            self._candidates[key] = candidates(type_, self.model.target, axes)
+            target = self.model.target
+            self._candidates[key] = candidates(type_, target, axes, is_excess=is_excess)
         return self._candidates[key]
 
     def write(self, type_: nn.Tensor, results: Sequence[Candidate]) -> Table:

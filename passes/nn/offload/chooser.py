@@ -66,7 +66,7 @@ class Chooser:
         formed = form_groups(function.body.block.ops, TEXELS, groups)
         works = [parts[0] for group in formed if len(parts := works_of_group(group)) == 1]
         self.offers = {each: Offers(each, target, legal[each], works) for each in legal}
-        layouts = LayoutProblem(function, formed, target)
+        layouts = LayoutProblem(function, formed, target, offered=_read_by(self.offers.values()))
         self._layouts: LayoutSites | None = None
         """The sites of layouts; None if no layout is a choice here."""
         self._demanded_layouts: Mapping[SSAValue, LayoutAttr | None] = {}
@@ -119,7 +119,7 @@ class Chooser:
                 break
             regions = self._regions(self._matches_of(solution))
             entries = sum(map(self._entry, regions))
-            cuts = dict(self._cuts(regions))
+            cuts = dict(self._cuts(solution, regions))
             lost = list(self._lost(solution, regions))
             poor = self._poor(solution, regions, writers, charges)
             # Charges only steer the search to other choices; they are not costs.
@@ -205,11 +205,16 @@ class Chooser:
             for each, offers in self.offers.items()
         }
 
-    def _cuts(self, regions: Sequence[Region]) -> Iterator[tuple[tuple[Offer, Offer], float]]:
-        """Yield pairs of kernels in two regions of an accelerator, with the cost of the copy.
+    def _cuts(
+        self, solution: Solution, regions: Sequence[Region]
+    ) -> Iterator[tuple[tuple[Offer, Offer], float]]:
+        """Yield pairs of kernels in two regions of an accelerator, with the cost of the copies.
 
-        The second kernel reads a result of the first. A kernel may appear on both sides.
+        The second kernel reads a result of the first. A kernel may appear on both sides. The result
+        is copied to a plain buffer, unless one holds it already, and from there.
         """
+        states = {v: self.problem.state_of(solution, v) for v in self.problem.variables}
+        stored = {value for value, state in states.items() if state.layout is not None}
         home: dict[Operation | Block, Accelerator] = {
             op: region.accelerator
             for region in regions
@@ -222,7 +227,8 @@ class Chooser:
                 for value in match.inputs:
                     if value in region.inputs and home.get(value.owner) is region.accelerator:
                         first, second = (offers.whole_with(m) for m in (offers.match(value), match))
-                        yield from (((a, b), offers.copy(value)) for a in first for b in second)
+                        cost = offers.copy(value) * (1 if value in stored else 2)
+                        yield from (((a, b), cost) for a in first for b in second)
 
     def _copies(self, regions: Iterable[Region]) -> float:
         """Return the cost of copies between plain buffers and the opaque tensors of regions."""
@@ -281,6 +287,16 @@ class Chooser:
     def _cost_with(self, writers: _Writers) -> float:
         """Return the least cost if these compute some values, before the cost of graphs."""
         return self.problem.solve({**self._sites.demanded, **writers}).cost
+
+
+def _read_by(offers: Iterable[Offers]) -> set[SSAValue]:
+    """Return the values that accelerators may read."""
+    return {
+        value
+        for each in offers
+        for offer in (*each.parts.values(), *each.whole.values())
+        for value in (*offer.opaque_reads, *offer.plain_reads)
+    }
 
 
 def _problem(layouts: LayoutProblem, offers: Mapping[Accelerator, Offers]) -> OffloadProblem:

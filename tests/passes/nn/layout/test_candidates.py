@@ -18,7 +18,7 @@ from clopt.dialects import nn, tir
 from clopt.dialects.nn import LayoutAttr
 from clopt.dialects.remarks import remarks_of
 from clopt.passes.nn.layout.candidates import Candidate, candidates, texture_for
-from clopt.passes.nn.layout.explain import layout_text
+from clopt.passes.nn.layout.explain import layout_text, layout_transforms
 from support.nn.layout_graphs import AUTO, PREFER, Graph, layouts, regions, tensor
 
 
@@ -81,12 +81,21 @@ def test_types_without_image_formats_stay_plain(element: Attribute, has_images: 
 
 
 def test_a_kernel_reads_no_more_images_than_it_may():
+    """The kernels before it write the other values in buffers: none is copied."""
     target = PREFER.with_facts({"max_read_images": 3})
     graph = Graph((1, 16, 8, 8))
-    module = graph.chosen(
-        graph.relu(graph.concat(*(graph.conv(graph.x, 8) for _ in range(5)))), target=target
-    )
+    y = graph.relu(graph.concat(*(graph.conv(graph.x, 8) for _ in range(5))))
+    module = graph.chosen(graph.conv(y, 8), target=target)
     for op in regions(module):
         images = [v for v in op.inputs if "image" in layout_text(nn.layout_of(v))]
         assert len(images) <= 3
-    assert any("a kernel can read 3 images, not" in text for text in remarks_of(module))
+    assert [each.shape for each in layout_transforms(module)] == [(1, 16, 8, 8)]
+    assert any("can read 3 images: buffer" in text for text in remarks_of(module))
+
+
+def test_weights_beyond_the_limit_are_in_buffers():
+    target = PREFER.with_facts({"max_read_images": 1})
+    graph = Graph((1, 16, 8, 8))
+    (kernel,) = regions(graph.chosen(graph.conv(graph.x, 8), target=target))
+    stored = [layout_text(nn.layout_of(value)) for value in kernel.inputs]
+    assert stored == ["1 by 4, image2d [3]", "1 by 4 and 0 by 4, buffer", "0 by 4, buffer"]

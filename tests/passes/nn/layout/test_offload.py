@@ -16,12 +16,14 @@ from clopt.dialects import cl, nn
 from clopt.passes.nn.fuse import form_groups
 from clopt.passes.nn.layout.candidates import PLAIN, Candidate
 from clopt.passes.nn.layout.cost import LayoutCostModel
+from clopt.passes.nn.layout.explain import layout_transforms
 from clopt.passes.nn.layout.grouping import TEXELS
 from clopt.passes.nn.layout.kernels import Work
 from clopt.passes.nn.layout.offload import KERNELS, Offer, OffloadProblem
 from clopt.passes.nn.layout.problem import LayoutProblem
+from clopt.targets import with_facts
 from support import effort
-from support.nn.layout_graphs import AUTO, PREFER, Graph
+from support.nn.layout_graphs import AUTO, PREFER, Graph, layouts
 
 OFF = AUTO.with_facts({"texture": "off"})
 TARGETS = {"auto": AUTO, "prefer": PREFER, "off": OFF}
@@ -151,7 +153,9 @@ def case(
     """
     graph.function.body.block.add_op(func.ReturnOp(result))
     groups = form_groups(graph.function.body.block.ops, TEXELS)
-    layouts = LayoutProblem(graph.function, groups, target)
+    # Kernels may write plain values for accelerators, even where images are preferred.
+    results = [group.ops[-1].results[0] for group in groups]
+    layouts = LayoutProblem(graph.function, groups, target, offered=results)
     draw = random.Random(seed)
     offers: dict[SSAValue, list[Offer]] = {}
     for name, (value, work) in product(copies, layouts.works.items()):
@@ -242,6 +246,17 @@ def test_the_choice_with_given_writers_is_the_best_of_all_such(name: str):
         solution = drawn.problem.solve(writers)
         costs = [drawn.cost(each) for each in drawn.choices() if may_be(each, writers)]
         assert solution.cost == pytest.approx(min(costs), rel=1e-9)
+
+
+def test_a_kernel_writes_plain_values_for_an_accelerator():
+    """Where images are preferred, it would else write an image, which another kernel copies."""
+    target = with_facts(PREFER, {"clml": "auto", "winograd": "off"})
+    graph = Graph((1, 64, 56, 56))
+    y = graph.add(nn.UnaryOp(graph.conv(graph.x, 64, 1), "exp"))
+    module = graph.chosen(graph.conv(y, 256, 3), target=target)
+    assert "clml.call" in str(module)
+    assert layouts(module) == ["plain"]
+    assert [each.source for each in layout_transforms(module)] == ["plain"]
 
 
 def may_be(choice: Choice, writers: dict[SSAValue, tuple[str]]) -> bool:
