@@ -35,7 +35,6 @@ PASSES: dict[str, str] = {
     "nn-flatten-products": "passes.nn.flatten_products:NNFlattenProductsPass",
     "nn-fold-batch-norm": "passes.nn.fold_batch_norm:NNFoldBatchNormPass",
     "nn-fold-constants": "passes.nn.fold_constants:NNFoldConstantsPass",
-    "nn-fold-relayouts": "passes.nn.fold_relayouts:NNFoldRelayoutsPass",
     "nn-fuse": "passes.nn.fuse:NNFusePass",
     "nn-inline-calls": "passes.nn.inline_calls:NNInlineCallsPass",
     "nn-integer-products": "passes.nn.integer_products:NNIntegerProductsPass",

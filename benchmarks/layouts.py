@@ -23,7 +23,6 @@ from clopt.dialects import nn
 from clopt.dialects.cl import Target, set_target
 from clopt.frontends.onnx import import_onnx
 from clopt.passes.nn.choose import NNChoosePass
-from clopt.passes.nn.fold_relayouts import NNFoldRelayoutsPass
 from clopt.passes.nn.layout.explain import layout_text, layout_transforms
 from clopt.passes.pipelines import FUSE, SIMPLIFY
 from clopt.targets import TargetChoice
@@ -64,7 +63,7 @@ def measure(name: str, target: Target, label: str, size: int) -> Row:
     for pass_ in (*SIMPLIFY, *FUSE):
         start = time.perf_counter()
         pass_.apply(ctx, module)
-        if isinstance(pass_, NNChoosePass | NNFoldRelayoutsPass):
+        if isinstance(pass_, NNChoosePass):
             seconds += time.perf_counter() - start
     (function,) = module.ops
     regions = [op for op in function.walk() if isinstance(op, nn.FusedOp)]

@@ -26,7 +26,6 @@ from .nn.fake_quantize import NNFakeQuantizePass
 from .nn.flatten_products import NNFlattenProductsPass
 from .nn.fold_batch_norm import NNFoldBatchNormPass
 from .nn.fold_constants import NNFoldConstantsPass
-from .nn.fold_relayouts import NNFoldRelayoutsPass
 from .nn.fuse import NNFusePass
 from .nn.inline_calls import NNInlineCallsPass
 from .nn.integer_products import NNIntegerProductsPass
@@ -103,16 +102,12 @@ PRECISION: tuple[ModulePass, ...] = (
 )
 """Passes that do nothing unless a precision is set."""
 
-CHOOSE: tuple[ModulePass, ...] = (
+FUSE: tuple[ModulePass, ...] = (
     # Chooses each value's producer (a kernel or an accelerator) and its layout together, over the
     # forms that the kernels have after fusion. After `nn-mixed-precision`, since a graph has one
     # element type. On devices with textures it forms the kernels whose values are texels; the
     # passes below see only the remaining plain operations.
     NNChoosePass(),
-    NNFoldRelayoutsPass(),
-)
-
-REGIONS: tuple[ModulePass, ...] = (
     # A 1x1 convolution is a matrix product and should get a matrix product's schedules.
     NNConvToMatmulPass(),
     # Merges batch dimensions into rows: GPU schedules multiply panels of many rows.
@@ -130,8 +125,6 @@ REGIONS: tuple[ModulePass, ...] = (
     NNFusePass(),
     VerifyPass(),
 )
-
-FUSE = CHOOSE + REGIONS
 
 LOWER: tuple[ModulePass, ...] = (
     # Decides which regions need a kernel: equal regions share one, and slices and concatenations

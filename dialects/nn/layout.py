@@ -153,8 +153,8 @@ def plain_type(type_: Attribute) -> Tensor:
 class RelayoutOp(IRDLOperation):
     """The same values in another layout or memory: NCHW to NCHW4c and back, image to buffer.
 
-    Relayouts appear between kernels. `nn-fold-relayouts` lets an adjacent kernel read or write the
-    other layout directly if that is cheaper. A constant is relaid out at compile time.
+    Relayouts appear between kernels. `nn-choose` inserts one where that costs less than a kernel
+    that reads or writes the other layout directly. A constant is relaid out at compile time.
     """
 
     name = "nn.relayout"

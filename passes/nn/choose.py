@@ -25,6 +25,7 @@ from .forms import rewrite
 from .fuse import form_groups
 from .group_choices import GroupChoices
 from .layout.carry_out import GroupKernels, carry_out, kernels_of_both, kernels_of_layouts
+from .layout.explain import explain_transforms
 from .layout.grouping import TEXELS
 from .layout.problem import LayoutProblem
 from .layout.value_sites import LayoutChoice, ValueSites
@@ -96,6 +97,8 @@ def choose(module: ModuleOp, ctx: Context, options: NNChoosePass) -> list[Partit
             partitions.append(choice.partition)
             if target.lanes and not options.graphs_only:
                 add_remarks(module, carry_out(function, kernels, target))
+        if choices is not None and target.lanes and not options.graphs_only:
+            explain_transforms(module, choices)
     return partitions
 
 

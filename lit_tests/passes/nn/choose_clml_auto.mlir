@@ -2,7 +2,7 @@
 // RUN: clopt %s --target "adreno-740 clml=auto winograd=off texture=off" -p nn-choose --split-input-file | filecheck %s
 // RUN: clopt %s --target "adreno-740 clml=auto winograd=off clml_launch_microseconds=1e5" -p nn-choose --split-input-file | filecheck %s --check-prefix SLOW
 // RUN: clopt %s --target "adreno-740 clml=auto winograd=off" -p nn-choose --explain --split-input-file -o %t 2>&1 | filecheck %s --check-prefix EXPLAIN
-// RUN: clopt %s --target "adreno-740 clml=auto winograd=off" -p nn-choose,nn-fold-relayouts,verify --split-input-file | filecheck %s --check-prefix BOTH
+// RUN: clopt %s --target "adreno-740 clml=auto winograd=off" -p nn-choose,verify --split-input-file | filecheck %s --check-prefix BOTH
 
 // SLOW-NOT: clml.
 

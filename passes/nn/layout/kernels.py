@@ -88,10 +88,10 @@ def works_of_group(group: Group) -> list[Work]:
     return [Work(group.ops, inputs, result, _contraction(group.ops)) for result in used]
 
 
-def work_of_region(fused: nn.FusedOp, result: int = 0) -> Work:
-    """Return the kernel of a region for one of its results."""
+def work_of_region(fused: nn.FusedOp) -> Work:
+    """Return the kernel of a region for its first result."""
     ops = [op for op in fused.body.block.ops if not isinstance(op, nn.YieldOp)]
-    return Work(ops, fused.body.block.args, fused.yielded[result], _contraction(ops))
+    return Work(ops, fused.body.block.args, fused.yielded[0], _contraction(ops))
 
 
 def work_lane(work: Work) -> int | None:

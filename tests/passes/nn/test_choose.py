@@ -13,7 +13,6 @@ from clopt.context import CloptContext
 from clopt.dialects import cl, nn
 from clopt.messages.explanations import Explanation, Why, tables
 from clopt.passes.nn.choose import NNChoosePass
-from clopt.passes.nn.fold_relayouts import NNFoldRelayoutsPass
 from clopt.passes.nn.layout.explain import layout_text, layout_transforms
 from clopt.passes.pipelines import run_pipeline
 from support.nn.layout_graphs import AUTO, PREFER, Graph, layouts, regions
@@ -115,7 +114,6 @@ def test_without_textures_nothing_changes():
         module = graph.module(graph.relu(graph.conv(graph.x, 16)), target=target)
         before = str(module)
         NNChoosePass().apply(CloptContext(), module)
-        NNFoldRelayoutsPass().apply(CloptContext(), module)
         assert str(module) == before
 
 
@@ -242,7 +240,6 @@ def test_explain_tells_values_costs_and_what_is_left():
     module = graph.module(graph.conv(y, 8), target=PREFER)
     ctx = CloptContext(explanations=[])
     NNChoosePass().apply(ctx, module)
-    NNFoldRelayoutsPass().apply(ctx, module)
     assert ctx.explanations is not None
     assert "cl.choices" not in module.attributes
     rows = [e for e in ctx.explanations if isinstance(e, Explanation) and e.kind == "layout"]

@@ -13,7 +13,6 @@ from clopt.context import CloptContext
 from clopt.dialects import cl, tir
 from clopt.passes.cl.pack_constants import CLPackConstantsPass
 from clopt.passes.nn.choose import NNChoosePass
-from clopt.passes.nn.fold_relayouts import NNFoldRelayoutsPass
 from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
@@ -42,7 +41,6 @@ PACKED = cl.Target.from_facts(
 )
 PIPELINE = (
     NNChoosePass(),
-    NNFoldRelayoutsPass(),
     NNFusePass(),
     NNToCLPass(),
     NNToTIRPass(),

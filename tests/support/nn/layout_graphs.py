@@ -15,7 +15,6 @@ from clopt.context import CloptContext
 from clopt.dialects import cl, nn, tir
 from clopt.dialects.nn import LayoutAttr
 from clopt.passes.nn.choose import NNChoosePass
-from clopt.passes.nn.fold_relayouts import NNFoldRelayoutsPass
 from clopt.passes.nn.layout.explain import layout_text
 from clopt.targets import load_target
 
@@ -76,9 +75,8 @@ class Graph:
     def chosen(self, *results: SSAValue, target: cl.Target = AUTO) -> ModuleOp:
         """The module with its layouts."""
         module = self.module(*results, target=target)
-        for pass_ in (NNChoosePass(), NNFoldRelayoutsPass()):
-            pass_.apply(CloptContext(), module)
-            module.verify()
+        NNChoosePass().apply(CloptContext(), module)
+        module.verify()
         return module
 
 

@@ -14,7 +14,6 @@ from clopt.dialects import cl, tir
 from clopt.passes.cl.pack_constants import CLPackConstantsPass
 from clopt.passes.nn.choose import NNChoosePass
 from clopt.passes.nn.conv_to_matmul import NNConvToMatmulPass
-from clopt.passes.nn.fold_relayouts import NNFoldRelayoutsPass
 from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.to_cl import NNToCLPass
 from clopt.passes.nn.to_tir import NNToTIRPass
@@ -96,7 +95,7 @@ def _run(module: ModuleOp, x: Array, rule: str, draw: random.Random) -> list[Arr
     """The results of the kernel with a random point of a rule, which multiplies words."""
     cl.set_target(module, TARGET)
     ctx = CloptContext()
-    layouts = (NNChoosePass(), NNFoldRelayoutsPass(), NNConvToMatmulPass())
+    layouts = (NNChoosePass(), NNConvToMatmulPass())
     for step in (*layouts, NNFusePass(), NNToCLPass(), NNToTIRPass()):
         step.apply(ctx, module)
 

@@ -15,7 +15,6 @@ from clopt.dialects.nn.evaluation import interpret
 from clopt.passes.cl.pack_constants import CLPackConstantsPass
 from clopt.passes.nn.choose import NNChoosePass
 from clopt.passes.nn.conv_to_matmul import NNConvToMatmulPass
-from clopt.passes.nn.fold_relayouts import NNFoldRelayoutsPass
 from clopt.passes.nn.fuse import NNFusePass
 from clopt.passes.nn.join_attention import NNJoinAttentionPass
 from clopt.passes.nn.split_padding import NNSplitPaddingPass
@@ -82,7 +81,7 @@ def test_kernels_in_blocks(family: Callable[[Network], ModuleOp], data: st.DataO
     cl.set_target(module, target)
     expected = interpret(net.function, net.inputs, net.weights)
     ctx = CloptContext(weights=net.weights)
-    for step in (NNChoosePass(), NNFoldRelayoutsPass(), NNFusePass(), NNToCLPass(), NNToTIRPass()):
+    for step in (NNChoosePass(), NNFusePass(), NNToCLPass(), NNToTIRPass()):
         step.apply(ctx, module)
     plans.schedule_module(ctx, module, lambda func: random_plan(func, target, data))
     for step in (CLPackConstantsPass(), TIRLowerBlocksPass(), TIRHoistGuardsPass()):
@@ -105,7 +104,7 @@ def test_kernels_of_strips(data: st.DataObject) -> None:
     cl.set_target(module, target)
     expected = interpret(net.function, net.inputs, net.weights)
     ctx = CloptContext(weights=net.weights)
-    for step in (NNChoosePass(), NNFoldRelayoutsPass(), NNFusePass(), NNToCLPass(), NNToTIRPass()):
+    for step in (NNChoosePass(), NNFusePass(), NNToCLPass(), NNToTIRPass()):
         step.apply(ctx, module)
     TIRJoinStripsPass().apply(ctx, module)
     module.verify()
