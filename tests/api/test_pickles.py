@@ -16,14 +16,21 @@ import pytest
 import clopt
 from clopt import CompiledModel, options, pickled_model
 from clopt.backends.pyopencl_runtime import devices, find_device
+from support.onnx import models
 from support.processes import LIMIT
 
-DIGITS = Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx"
-X = np.random.default_rng(0).random((1, 1, 8, 8), np.float32)
+RNG = np.random.default_rng(0)
+X = RNG.random((1, 1, 8, 8), np.float32)
+NETWORK = models.model(
+    "float[1,1,8,8] image",
+    "h = Conv(image, w) r = Relu(h) y = GlobalAveragePool(r)",
+    constants={"w": RNG.standard_normal((32, 1, 3, 3)).astype(np.float32)},
+)
+"""Small, with a weight that is not inline."""
 
 
-def digits(**options: Any) -> CompiledModel:
-    return clopt.compile(DIGITS, dims={"batch": 1}, **options)
+def compiled(**options: Any) -> CompiledModel:
+    return clopt.compile(NETWORK, **options)
 
 
 def pickled(model: CompiledModel) -> CompiledModel:
@@ -34,7 +41,7 @@ def pickled(model: CompiledModel) -> CompiledModel:
 
 @pytest.mark.parametrize("texture", ["off", "prefer"])
 def test_a_pickle_has_all_that_a_model_has(device: str, texture: str, tmp_path: Path) -> None:
-    model = digits(device=device, texture=texture)
+    model = compiled(device=device, texture=texture)
     same = pickled(pickled(model))
     assert same.inputs == model.inputs
     assert same.outputs == model.outputs
@@ -52,7 +59,7 @@ def test_a_pickle_has_all_that_a_model_has(device: str, texture: str, tmp_path: 
 
 
 def test_other_processes_run_it(device: str) -> None:
-    model = digits(device=device)
+    model = compiled(device=device)
     context = multiprocessing.get_context("spawn")
     pool = ProcessPoolExecutor(1, mp_context=context)
     try:
@@ -66,7 +73,7 @@ def test_other_processes_run_it(device: str) -> None:
 
 @pytest.mark.parametrize("way", [copy.copy, copy.deepcopy])
 def test_a_copy_has_memory_of_its_own(device: str, way: Any) -> None:
-    model = digits(device=device)
+    model = compiled(device=device)
     other = way(model)
     np.testing.assert_array_equal(other.run([X]), model.run([X]))
     key = next(model.weights.keys())
@@ -76,15 +83,15 @@ def test_a_copy_has_memory_of_its_own(device: str, way: Any) -> None:
 
 
 def test_a_loaded_model(device: str, tmp_path: Path) -> None:
-    model = digits(device=device)
-    model.save(tmp_path / "digits")
-    loaded = pickled(clopt.load(tmp_path / "digits", device=int(device)))
+    model = compiled(device=device)
+    model.save(tmp_path / "network")
+    loaded = pickled(clopt.load(tmp_path / "network", device=int(device)))
     np.testing.assert_array_equal(loaded.run([X]), model.run([X]))
     assert loaded.device_name == model.device_name
 
 
 def test_nothing_touches_a_device_before_the_first_use(monkeypatch: pytest.MonkeyPatch) -> None:
-    content = pickle.dumps(digits(target="pocl"))
+    content = pickle.dumps(compiled(target="pocl"))
     monkeypatch.setattr(devices, "_listed", lambda: pytest.fail("lists devices"))
     model = pickle.loads(content)
     assert model.target_name == "pocl"
@@ -93,7 +100,7 @@ def test_nothing_touches_a_device_before_the_first_use(monkeypatch: pytest.Monke
 
 def test_a_report_of_errors_is_kept() -> None:
     asked = clopt.Quantization("int8", samples={"image": X}, report=True)
-    model = digits(device=0, quantize=asked)
+    model = compiled(device=0, quantize=asked)
     same = pickled(model)
     assert model.quantization is not None
     assert same.quantization is not None
@@ -110,7 +117,7 @@ def test_objects_of_the_process_do_not_leave_it(device: str) -> None:
         "arena": clopt.Place(queue=queue, arena=arena),
     }
     for name in ("queue", "context"):
-        model = digits(device=places[name])
+        model = compiled(device=places[name])
         for leave in (pickle.dumps, copy.copy, copy.deepcopy):
             with pytest.raises(clopt.CloptError, match=f"on your own {name} cannot be pickled"):
                 leave(model)
@@ -119,7 +126,7 @@ def test_objects_of_the_process_do_not_leave_it(device: str) -> None:
 
 
 def test_a_device_that_is_not_there(monkeypatch: pytest.MonkeyPatch) -> None:
-    content = pickle.dumps(digits(device=0))
+    content = pickle.dumps(compiled(device=0))
     model, listed = pickle.loads(content), devices.list_devices()
     monkeypatch.setattr(devices, "list_devices", lambda: listed[1:])
     with pytest.raises(clopt.CloptError, match="but this process has the devices: "):
@@ -135,14 +142,14 @@ def test_devices_of_one_name() -> None:
 
 
 def test_another_version(monkeypatch: pytest.MonkeyPatch) -> None:
-    content = pickle.dumps(digits(target="pocl"))
+    content = pickle.dumps(compiled(target="pocl"))
     monkeypatch.setattr(pickled_model, "VERSION", "99.1")
     with pytest.raises(clopt.CloptError, match=r"by clopt \S+, and this is clopt 99.1; pickle it"):
         pickle.loads(content)
 
 
 def test_the_plan_of_a_model_alone() -> None:
-    model = digits(target="pocl")
+    model = compiled(target="pocl")
     model.origin = None
     with pytest.raises(clopt.CloptError, match="a part of another one, or was not made by"):
         pickle.dumps(model)

@@ -17,7 +17,7 @@ from clopt.machine.files import named_target
 from clopt.machine.soc_names import SOC_NAMES, TARGET_OF_SOC
 from clopt.passes.nn.choose import NNChoosePass
 from clopt.targets import TargetChoice, load_target, target_names, with_facts
-from support import processes
+from clopt.tools import opt
 
 
 @pytest.mark.parametrize("name", target_names())
@@ -198,7 +198,9 @@ def test_a_module_carries_every_float(cost: float) -> None:
 
 
 @pytest.mark.parametrize("fact", ["lanes = 4 : i64", 'clml = "on"'])
-def test_the_facts_of_accelerators_in_a_text_are_checked(fact: str, tmp_path: Path) -> None:
+def test_the_facts_of_accelerators_in_a_text_are_checked(
+    fact: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A dialect does not know which accelerators are installed; tools and `nn-choose` do."""
     file = tmp_path / "net.mlir"
     text = f'builtin.module attributes {{cl.target = #cl.target<"mine", {{{fact}}}>}} {{}}'
@@ -206,9 +208,10 @@ def test_the_facts_of_accelerators_in_a_text_are_checked(fact: str, tmp_path: Pa
     sentence = '"lanes" is not a fact of' if "lanes" in fact else 'clml must be "off" or "auto" or '
     with pytest.raises(CloptError, match=sentence):
         NNChoosePass().apply(CloptContext(), Parser(CloptContext(), text).parse_module())
-    done = processes.run(["clopt", str(file)], capture_output=True, text=True)
-    assert done.returncode == 1
-    assert re.search(f"clopt: {re.escape(str(file))}: {sentence}", done.stderr)
+    with pytest.raises(SystemExit) as leaving:
+        opt.main([str(file)])
+    assert leaving.value.code == 1
+    assert re.search(f"clopt: {re.escape(str(file))}: {sentence}", capsys.readouterr().err)
 
 
 @pytest.mark.parametrize("name", target_names())
