@@ -30,7 +30,7 @@ from ..messages.explanations import Show, plans_of, tables
 from ..messages.open_dimensions import for_options
 from ..messages.source import Source, SourceError, SourceModule
 from ..passes.pipeline_text import parse_passes
-from ..universe import CLOPT_UNIVERSE, frontend
+from ..universe import frontend, with_all_packages
 from ..weights import Weights
 from .console import (
     MODEL_OPTIONS,
@@ -95,14 +95,11 @@ class CloptMain(xDSLOptMain):
         for name in ("onnx", *foreign_formats()):
             self.available_frontends[name] = partial(self._import, name)
 
-    # Entry points exist only once clopt is installed; a bare checkout registers itself here.
     def register_all_passes(self) -> None:
-        super().register_all_passes()
-        self.available_passes |= CLOPT_UNIVERSE.all_passes
+        self.available_passes |= with_all_packages().all_passes
 
     def register_all_targets(self) -> None:
-        super().register_all_targets()
-        self.available_targets |= CLOPT_UNIVERSE.all_targets
+        self.available_targets |= with_all_packages().all_targets
 
     def register_all_arguments(self, arg_parser: argparse.ArgumentParser) -> None:
         # xDSL's `-t/--target` selects the output language; clopt's `--target` selects the device.
