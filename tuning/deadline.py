@@ -1,7 +1,8 @@
 """The time limit of a search.
 
-A search checks its deadline before each step and while it waits for trials. Work that does not
-check, such as compiling a large model, is interrupted as if by Ctrl-C.
+A search checks its deadline before each step and while it waits for trials. Nothing begins in the
+last seconds before it. Work that does not check, such as compiling a large model, is interrupted at
+the deadline as if by Ctrl-C.
 """
 
 from __future__ import annotations
@@ -18,8 +19,10 @@ from typing import Any, TypeVar
 
 T = TypeVar("T")
 
-GRACE = 10.0
-"""Seconds that trials under way at the deadline may still take."""
+_MOST_GRACE = 2.0
+"""Maximum seconds before a deadline in which nothing begins; most trials take less."""
+_GRACE = 0.1
+"""The same as a share of the time until the deadline."""
 
 
 class TimeIsUpError(KeyboardInterrupt):
@@ -31,19 +34,24 @@ class Deadline:
     """A point in time by the monotonic clock."""
 
     end: float = inf
+    grace: float = 0.0
+    """Seconds before the end in which nothing begins, so that work under way can end."""
 
     @classmethod
     def after(cls, seconds: float | None) -> Deadline:
         """Return the deadline in `seconds` from now; None means no limit."""
-        return cls() if seconds is None else cls(time.monotonic() + seconds)
+        if seconds is None:
+            return cls()
+        return cls(time.monotonic() + seconds, min(_MOST_GRACE, _GRACE * seconds))
 
     @property
     def left(self) -> float | None:
-        """Seconds until the end; None without a limit."""
-        return None if self.end == inf else max(0.0, self.end - time.monotonic())
+        """Seconds in which work may begin; None without a limit."""
+        return self._until(self.grace)
 
     @property
     def is_over(self) -> bool:
+        """Whether nothing may begin any more."""
         return self.left == 0
 
     def first_of(self, waiting: Collection[Future[T]]) -> list[Future[T]]:
@@ -54,27 +62,31 @@ class Deadline:
     def in_time(self, waiting: Mapping[Future[T], Future[Any]]) -> Generator[Future[T]]:
         """Yield futures as they complete, until the deadline.
 
-        `waiting` maps each future to the trial that it waits for. At the deadline, trials that have
-        not started are cancelled, and the others get `GRACE` more seconds; later results are
-        dropped.
+        `waiting` maps each future to the trial that it waits for. Trials that have not started once
+        nothing may begin are cancelled; results after the deadline are dropped.
         """
         open_ = set(waiting)
-        for seconds in (self.left, GRACE):
+        for grace in (self.grace, 0.0):
             try:
-                for future in as_completed(open_, seconds):
+                for future in as_completed(open_, self._until(grace)):
                     open_.discard(future)
                     yield future
                 return
             except TimeoutError:
                 open_ = {future for future in open_ if not waiting[future].cancel()}
 
+    def _until(self, grace: float) -> float | None:
+        """Return the seconds until `grace` seconds before the end; None without a limit."""
+        return None if self.end == inf else max(0.0, self.end - grace - time.monotonic())
+
     @contextmanager
     def enforced(self) -> Generator[None]:
-        """Raise TimeIsUpError in the main thread `GRACE` seconds after the deadline.
+        """Raise TimeIsUpError in the main thread at the deadline.
 
         This cannot interrupt a driver's call that does not return, or anything on Windows.
         """
-        if self.left is None or current_thread() is not main_thread() or not _CAN_INTERRUPT:
+        left = self._until(0.0)
+        if left is None or current_thread() is not main_thread() or not _CAN_INTERRUPT:
             yield
             return
         is_armed = True
@@ -86,10 +98,10 @@ class Deadline:
         # Not SIGINT, because shells let background jobs ignore it.
         before = signal.signal(signal.SIGVTALRM, interrupt)
         ident = main_thread().ident
-        timer = Timer(self.left + GRACE, signal.pthread_kill, (ident, signal.SIGVTALRM))
+        timer = Timer(left, signal.pthread_kill, (ident, signal.SIGVTALRM))
         timer.daemon = True
-        timer.start()
         try:
+            timer.start()
             yield
         finally:
             is_armed = False

@@ -54,9 +54,7 @@ class Journal(Protocol):
 class Budget:
     """The limits of a session; None is no limit.
 
-    A search also ends by itself.
-
-    No trial begins after `seconds`, and running trials get `deadline.GRACE` more seconds.
+    A search also ends by itself. Trials that have not ended after `seconds` are dropped.
     """
 
     seconds: float | None = None

@@ -116,13 +116,17 @@ class WorkerProcess:
         return answer
 
     def kill(self) -> None:
-        """End the process and its children."""
+        """End the process and its children, and wait until it has ended."""
+        self.send_kill()
+        with suppress(subprocess.TimeoutExpired):  # a driver may never release it
+            self._process.wait(timeout=5)
+
+    def send_kill(self) -> None:
+        """End the process and its children soon."""
         if hasattr(os, "killpg"):
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(self._process.pid, signal.SIGKILL)
         self._process.kill()
-        with suppress(subprocess.TimeoutExpired):  # a driver may never release it
-            self._process.wait(timeout=5)
 
     def _ask(self, value: object, seconds: float) -> object:
         """Return the answer to a message; kill the process once it has worked for `seconds`.

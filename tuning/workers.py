@@ -91,10 +91,14 @@ class LocalMachines:
         """End all processes."""
         with self._change:
             self._is_closed = True
-            for process in self._processes:
-                process.kill()
             for waiting in self._waiting:
                 waiting.result.cancel()
+            processes = [*self._processes]
+        # All at once, because a driver can take a second to release each.
+        for process in processes:
+            process.send_kill()
+        for process in processes:
+            process.kill()
         self._threads.shutdown(cancel_futures=True)
 
     def _try_next(self) -> None:

@@ -16,7 +16,6 @@ import pytest
 from clopt.decisions.database import TuningDatabase
 from clopt.tools.tune import machines, search
 from clopt.tools.tune.__main__ import main
-from clopt.tuning import deadline
 from clopt.tuning.candidates import CandidateRequest, Candidates
 from clopt.tuning.trial import Result, Trial
 from clopt.tuning.turns import Turns
@@ -137,7 +136,6 @@ def test_a_time_limit_ends_what_takes_too_long(
     capsys: pytest.CaptureFixture[str],
 ):
     """`--time 130` once took more than 290 s on a large network."""
-    monkeypatch.setattr(deadline, "GRACE", 0.1)
     monkeypatch.setattr(search, "machines_of", lambda options: Threads(tmp_path))
     monkeypatch.setattr(search.TunedModel, "tasks", lambda *args: time.sleep(600))
     cut_short = (
@@ -149,6 +147,35 @@ def test_a_time_limit_ends_what_takes_too_long(
         main([*words(tmp_path), "--time", "0.1"])
         assert capsys.readouterr().out == cut_short + found
         path.touch()
+
+
+def test_a_time_limit_holds_where_trials_hang(
+    model: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    """With ten seconds of grace for trials, `--time 2` took twelve."""
+
+    class Hanging(Threads):
+        def submit(self, trial: Trial) -> Future[Result]:
+            if len(tried(tmp_path)) < 3:
+                found = super().submit(trial)
+                found.exception(processes.LIMIT)  # so that exactly three end
+                return found
+            endless: Future[Result] = Future()
+            endless.set_running_or_notify_cancel()
+            return endless
+
+    monkeypatch.setattr(search, "machines_of", lambda options: Hanging(tmp_path))
+    start = time.monotonic()
+    main([*words(tmp_path), "--time", "2"])
+    assert time.monotonic() - start < 3
+    assert len(recorded(tmp_path)) == 3
+    assert set(recorded(tmp_path)) == set(tried(tmp_path))
+    told = capsys.readouterr().out
+    assert "The search has not finished 1 of 1 kernels" in told
+    assert "The database is " in told
 
 
 def test_a_torn_line_is_told_and_mended(

@@ -8,13 +8,13 @@ from collections.abc import Sequence
 from concurrent.futures import Future
 from contextlib import suppress
 from dataclasses import dataclass, field
+from threading import Timer
 from typing import Any
 
 import pytest
 
 from clopt.targets import load_target
 from clopt.tuning import confirm as confirm_file
-from clopt.tuning import deadline as deadline_file
 from clopt.tuning import turns as turns_file
 from clopt.tuning.confirm import take_turns
 from clopt.tuning.deadline import NEVER, Deadline, TimeIsUpError
@@ -25,11 +25,6 @@ from support.tuning.fake import FakeMachines, Notes
 from support.tuning.networks import residual_tasks
 
 POCL = load_target("pocl")
-
-
-@pytest.fixture(autouse=True)
-def short_grace(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(deadline_file, "GRACE", 0.2)
 
 
 @dataclass
@@ -52,7 +47,10 @@ class Hanging(FakeMachines):
 def test_trials_that_hang_do_not_hold_up_a_search():
     task = next(task for task in residual_tasks(POCL) if "conv" in task.nodes)
     machines = Hanging(lambda plan: 10.0)
-    (outcome,) = Session([task], machines, Notes(), Budget(seconds=0.3)).run()
+    session = Session([task], machines, Notes(), Budget(seconds=0.5))
+    start = time.monotonic()
+    (outcome,) = session.run()
+    assert 0.4 < time.monotonic() - start < 1.0
     assert outcome.best is outcome.default
     begun, *others = machines.waiting
     assert not begun.cancelled()
@@ -101,6 +99,19 @@ def test_a_network_is_measured_alone(taken: list[object], monkeypatch: pytest.Mo
     assert not taken
     take_turns(MODELS)
     assert len(taken) == 18
+
+
+def test_nothing_begins_right_before_a_deadline():
+    deadline = Deadline(time.monotonic() + 30, grace=60)
+    assert deadline.is_over
+    with deadline.enforced():
+        begun, queued, due = Future[int](), Future[int](), Future[int]()
+        begun.set_running_or_notify_cancel()
+        due.set_result(1)
+        Timer(0.1, begun.set_result, [2]).start()
+        found = deadline.in_time({due: due, begun: begun, queued: queued})
+        assert [each.result() for each in (next(found), next(found))] == [1, 2]
+        assert queued.cancelled()
 
 
 def never_end() -> None:

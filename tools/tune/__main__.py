@@ -16,6 +16,7 @@ from ...errors import CloptError
 from ...formats import FORMATS, foreign_formats
 from ...messages.sentences import did_you_mean
 from ..console import Options, add_options, common_options, make_parser, user_errors
+from .time_limit import process_start
 
 SEARCH = "search"
 """The subcommand used if the first argument is the path of a model."""
@@ -51,10 +52,16 @@ _USAGE = "%(prog)s MODEL [options]\n       %(prog)s SUBCOMMAND [options]"
 
 def main(args: Sequence[str] | None = None) -> None:
     """Run `clopt-tune` with `args`, or with the arguments of the process."""
+    since = process_start() if args is None else None
     words = list(sys.argv[1:] if args is None else args)
     with user_errors("clopt-tune"):
         if words and words[0] not in COMMANDS and _names_model(words):
             words.insert(0, SEARCH)
+        if words and words[0] == SEARCH:
+            _check_file(words[1:])
+            from .search import main as search
+
+            return search(words[1:], since)
         if words and words[0] in COMMANDS:
             command: Callable[[Sequence[str]], None]
             command = import_module(f".{words[0]}", __package__).main
@@ -87,6 +94,12 @@ def _names_model(words: Sequence[str]) -> bool:
     """Return whether the arguments name a model, perhaps after options."""
     is_model = [Path(word).suffix.removeprefix(".") in _suffixes() for word in words]
     return any(is_model) and (is_model[0] or words[0].startswith("-"))
+
+
+def _check_file(words: Sequence[str]) -> None:
+    """Raise CloptError if a model in the first place is absent, before slow imports."""
+    if words and not words[0].startswith("-") and not Path(words[0]).exists():
+        raise CloptError(f"Cannot read {words[0]}: No such file or directory.")
 
 
 def _suffixes() -> list[str]:

@@ -12,7 +12,7 @@ import sys
 import time
 from argparse import Namespace
 from collections.abc import Generator, Sequence
-from contextlib import closing, contextmanager, nullcontext, redirect_stdout
+from contextlib import ExitStack, closing, contextmanager, nullcontext, redirect_stdout
 from pathlib import Path
 from typing import Any
 
@@ -33,6 +33,7 @@ from ..option_values import parse_dims, parse_seconds
 from ..tables import cut_text, table, terminal
 from .display import SearchDisplay
 from .machines import MACHINES, check, machines_of, networks_of
+from .time_limit import seconds_to_search, stopped_at
 
 EXAMPLES = """\
 clopt-tune model.onnx --device pocl --time 10m
@@ -80,7 +81,8 @@ OPTIONS: Options = [
     (
         ("--time",),
         {
-            "help": "time limit: 90s, 10m, 2h (default: until no more gain is expected)",
+            "help": "time limit of the whole command, from its start to its exit: 90s, 10m, 2h "
+            "(default: until no more gain is expected)",
         },
     ),
     (
@@ -122,14 +124,19 @@ OPTIONS: Options = [
 ]
 
 
-def main(args: Sequence[str]) -> None:
-    """Run the command; Ctrl-C ends the search and keeps what it found."""
+def main(args: Sequence[str], since: float | None = None) -> None:
+    """Run the command; Ctrl-C ends the search and keeps what it found.
+
+    `since` is when the process began, by the monotonic clock. With it, the process ends with its
+    time limit; without it, the limit counts from this call.
+    """
+    begin = time.monotonic() if since is None else since
     parser = make_parser("clopt-tune search", __doc__, EXAMPLES, OPTIONS)
     options = parser.parse_args(gather_target(args))
     check(options)
     if options.trials is not None and options.trials < 1:
         raise CloptError(f"--trials {options.trials}: must be 1 or more.")
-    budget = Budget(parse_seconds("--time", options.time), options.trials)
+    limit = parse_seconds("--time", options.time)
     beside = database_beside(options.model)
     path: Path = options.output or beside
     if path.exists():
@@ -141,16 +148,32 @@ def main(args: Sequence[str]) -> None:
         parse_dims(options.dim),
         options.precision,
     )
+    model.check()
+    budget = Budget(None if limit is None else seconds_to_search(limit, begin), options.trials)
     deadline = Deadline.after(budget.seconds)
     facts: dict[str, Any] = {"version": VERSION, "database": str(path), "kernels": []}
-    with redirect_stdout(sys.stderr) if options.json else nullcontext():
-        with _told_when_interrupted(path), deadline.enforced():
-            _search(options, model, budget, deadline, path, facts)
-        found = "clopt finds it there" if path == beside else f"use it with --tuning {path}"
+    output = sys.stdout
+
+    def conclude() -> None:
         if path.exists():
+            found = "clopt finds it there" if path == beside else f"use it with --tuning {path}"
             print(f"The database is {path}; {found}.")
-    if options.json:
-        print_json(facts)
+        if options.json:
+            with redirect_stdout(output):
+                print_json(facts)
+
+    def cut_short() -> None:
+        print(_CUT_SHORT)
+        conclude()
+
+    end = None if since is None or limit is None else since + limit
+    with (
+        redirect_stdout(sys.stderr) if options.json else nullcontext(),
+        stopped_at(end, cut_short),
+    ):
+        with _told_when_interrupted(path), ExitStack() as left, deadline.enforced():
+            _search(options, model, budget, deadline, path, facts, left)
+        conclude()
 
 
 @contextmanager
@@ -174,13 +197,16 @@ def _search(
     deadline: Deadline,
     path: Path,
     facts: dict[str, Any],
+    left: ExitStack,
 ) -> None:
     """Search, compare the network with its default plans unless on a fleet, and print the results.
 
-    `facts` receives the result for `--json`.
+    `facts` receives the result for `--json`. `left` ends the machines if this is interrupted.
     """
     display = SearchDisplay(budget)
-    with closing(machines_of(options)) as machines:
+    machines = machines_of(options)
+    left.callback(machines.close)
+    with closing(machines):
         journal = DatabaseJournal(path, machines.device)
         with networks_of(options) as build, display:
             if build is not None and not options.plans_only:

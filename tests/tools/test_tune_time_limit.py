@@ -1,0 +1,74 @@
+"""A command with a time limit ends with it, whatever its process still does."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from clopt.tools.tune import search
+from clopt.tools.tune.__main__ import main
+from support import processes
+
+_BEGIN = """\
+import sys, time
+from threading import Thread
+from clopt.tools.tune.time_limit import process_start, stopped_at
+end = time.monotonic() + 0.2
+"""
+
+
+def ended(code: str) -> tuple[int, str]:
+    """Run Python code; return its exit status and output."""
+    command = [sys.executable, "-c", _BEGIN + code]
+    done = processes.run(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True)
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize(
+    ("body", "then", "status", "output"),
+    [
+        ("time.sleep(600)", "pass", 0, "late\n"),
+        ("pass", "Thread(target=time.sleep, args=[600]).start()", 0, ""),
+        ("sys.exit(3)", "pass", 3, ""),
+    ],
+    ids=["body hangs", "exit hangs", "error"],
+)
+def test_a_process_is_stopped_after_its_limit(body: str, then: str, status: int, output: str):
+    code = f"with stopped_at(end, lambda: print('late')):\n    {body}\n{then}\n"
+    assert ended(code) == (status, output)
+
+
+def test_a_limit_counts_from_the_start_of_the_process():
+    start = time.monotonic()
+    _, printed = ended("time.sleep(0.5)\nprint(time.monotonic() - process_start())")
+    # The system rounds to hundredths of a second.
+    assert 0.5 <= float(printed) <= time.monotonic() - start + 0.02
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [(None, "No such file or directory"), (b"hello", "is not an ONNX model or is damaged")],
+)
+def test_a_bad_model_is_told_before_processes_start(
+    content: bytes | None,
+    sentence: str,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+):
+    def start(options: object) -> None:
+        pytest.fail("processes started")
+
+    monkeypatch.setattr(search, "machines_of", start)
+    path = tmp_path / "model.onnx"
+    if content is not None:
+        path.write_bytes(content)
+    for words in ([str(path)], ["--seed", "1", str(path)]):
+        with pytest.raises(SystemExit) as left:
+            main(words)
+        assert left.value.code == 1
+        assert sentence in capsys.readouterr().err
