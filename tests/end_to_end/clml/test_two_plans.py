@@ -7,6 +7,7 @@ import pickle
 import re
 import shutil
 from collections.abc import Callable, Mapping, Sequence
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -93,27 +94,31 @@ def objects(package: Path, tmp_path_factory: pytest.TempPathFactory) -> list[Pat
 @pytest.fixture(scope="module")
 def programs(
     package: Path, objects: Sequence[Path], tmp_path_factory: pytest.TempPathFactory
-) -> Mapping[str, Path]:
-    """The example with the reference library, without one, and built without CLML."""
+) -> Callable[[str], Path]:
+    """The example "with" the reference library, "alone", or with CLML "left out" of its build."""
     folder = tmp_path_factory.mktemp("programs")
-    plain = build(package, folder / "o", "-DCLOPT_WITHOUT_CLML", without=True)
-    return {
-        "with": link_objects(objects, folder / "with", reference_library()),
-        "alone": link_objects(objects, folder / "alone"),
-        "left out": link_objects(plain, folder / "without", reference_library()),
-    }
+
+    @cache
+    def program(form: str) -> Path:
+        if form != "left out":
+            libraries = [reference_library()] if form == "with" else []
+            return link_objects(objects, folder / form, *libraries)
+        plain = build(package, folder / "o", "-DCLOPT_WITHOUT_CLML", without=True)
+        return link_objects(plain, folder / "without", reference_library())
+
+    return program
 
 
 Infer = Callable[..., tuple[np.ndarray, str]]
 
 
 @pytest.fixture
-def infer(programs: Mapping[str, Path], package: Path, device: str, tmp_path: Path) -> Infer:
+def infer(programs: Callable[[str], Path], package: Path, device: str, tmp_path: Path) -> Infer:
     """The output of a program on the device, and what it printed."""
     (tmp_path / "x.bin").write_bytes(X.tobytes())
 
     def start(program: str, *options: str | Path) -> tuple[np.ndarray, str]:
-        words = [programs[program], "--device", find_device(device).platform, *options]
+        words = [programs(program), "--device", find_device(device).platform, *options]
         words += ["--weights", package / "weights.bin", "--output", tmp_path / "y"]
         done = processes.run([*words, tmp_path / "x.bin"], capture_output=True, text=True)
         assert not done.returncode, done.stderr
@@ -174,12 +179,12 @@ def test_plan_that_is_asked_for_in_vain(
     program: str,
     plan: str,
     said: str,
-    programs: Mapping[str, Path],
+    programs: Callable[[str], Path],
     package: Path,
     devices: Mapping[str, str],
 ) -> None:
     platform = find_device(next(iter(devices.values()))).platform
-    words = [programs[program], "--device", platform, "--plan", plan]
+    words = [programs(program), "--device", platform, "--plan", plan]
     words += ["--weights", package / "weights.bin"]
     done = processes.run(words, capture_output=True, text=True)
     assert done.returncode == 1

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import re
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -29,27 +30,31 @@ IMAGES = "cl_khr_image2d_from_buffer"
 @pytest.fixture(scope="session")
 def programs(
     clml_runtime: Sequence[Path], tmp_path_factory: pytest.TempPathFactory
-) -> Mapping[str, Path]:
-    """failures.c with each model, the runtime and the fake OpenCL."""
+) -> Callable[[str], Path]:
+    """failures.c with a model, the runtime and the fake OpenCL, by the name of the model."""
     (compiler, *_) = compilers()
     folder = tmp_path_factory.mktemp("failures")
     shared = [*clml_runtime, *objects(compiler, sorted(FAKE.glob("*.c")), folder)]
-    made: dict[str, Path] = {}
-    for name, make in (*MODELS.items(), ("turned", models.turned)):
-        make().save_c(folder / name, "net")
+    makers = MODELS | {"turned": models.turned}
+
+    @cache
+    def program(name: str) -> Path:
+        makers[name]().save_c(folder / name, "net")
         sources = [HERE / "failures.c", *sorted((folder / name).glob("net*.c"))]
         files = [*objects(compiler, sources, folder / name, FAKE, folder / name), *shared]
-        made[name] = folder / name / "failures"
+        made = folder / name / "failures"
         wrapped = "-Wl,--wrap=malloc,--wrap=calloc,--wrap=realloc"
-        processes.run([compiler, wrapped, *files, "-o", made[name]], check=True)
-    return made
+        processes.run([compiler, wrapped, *files, "-o", made], check=True)
+        return made
+
+    return program
 
 
 Run = Callable[..., list[list[str]]]
 
 
 @pytest.fixture
-def run(programs: Mapping[str, Path]) -> Run:
+def run(programs: Callable[[str], Path]) -> Run:
     """Runs the program of a model on a device with extensions.
 
     Returns the commands that the inferences of each run put on the queue: first without a failure,
@@ -64,7 +69,7 @@ def run(programs: Mapping[str, Path]) -> Run:
         views: int = 1,
         padding: int = 0,
     ) -> list[list[str]]:
-        program = programs[name]
+        program = programs(name)
         words = [program, program.parent, extensions, views, recordable, padding, "tell"]
         done = processes.run([*before, *map(str, words)], capture_output=True, text=True)
         calls = re.fullmatch(r"(\d+) calls\n", done.stderr)
