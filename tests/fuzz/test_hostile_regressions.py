@@ -18,7 +18,9 @@ import clopt
 from clopt.context import CloptContext
 from clopt.dialects import nn
 from clopt.errors import CloptError
+from clopt.frontends.onnx import import_onnx
 from clopt.messages.source import Source, SourceModule
+from clopt.weights import Weights
 from support.limits import bounded
 from support.onnx.models import agree, load, model
 
@@ -93,11 +95,14 @@ def test_names_in_refusals(name: str) -> None:
     proto.graph.node.extend(nodes)
     proto.graph.output.extend(onnx.ValueInfoProto(name=node.output[0]) for node in nodes)
     assert refusal(proto).startswith("7 nodes cannot be compiled:")
-    for field in ("dim_param", "input", "cycle", "twice"):
+    proto = model(X, "y = Relu(x)")
+    proto.graph.input[0].type.tensor_type.shape.dim[0].dim_param = name
+    with pytest.raises(CloptError, match="is not fixed; bind with") as refused:
+        import_onnx(proto, Weights())
+    assert not complaint_of(str(refused.value))
+    for field in ("input", "cycle", "twice"):
         proto = model(X, "y = Relu(x)")
-        if field == "dim_param":
-            proto.graph.input[0].type.tensor_type.shape.dim[0].dim_param = name
-        elif field == "input":
+        if field == "input":
             proto.graph.input[0].name = name
             proto.graph.input[0].type.Clear()
         elif field == "cycle":
