@@ -93,7 +93,7 @@ class LocalMachines:
             self._is_closed = True
             for waiting in self._waiting:
                 waiting.result.cancel()
-            processes = [*self._processes]
+            processes, self._processes = self._processes, set()
         # All at once, because a driver can take a second to release each.
         for process in processes:
             process.send_kill()
