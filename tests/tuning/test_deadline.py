@@ -110,7 +110,7 @@ def test_nothing_begins_right_before_a_deadline():
         due.set_result(1)
         Timer(0.1, begun.set_result, [2]).start()
         found = deadline.in_time({due: due, begun: begun, queued: queued})
-        assert [each.result() for each in (next(found), next(found))] == [1, 2]
+        assert [next(found).result(timeout=10) for _ in range(2)] == [1, 2]
         assert queued.cancelled()
 
 
