@@ -21,7 +21,8 @@ REFUSED: dict[str, tuple[Callable[[list[str]], None], str]] = {
     "m.onnx --ouput o": (compile.main, "are required: -o/--output; clopt-compile --help"),
     "m.onnx -o o --ouput o": (compile.main, "no option --ouput; did you mean --output?"),
     "m.onnx --dumpdir d": (opt.main, "clopt: there is no option --dumpdir; did you mean --dump-d"),
-    "m.onnx --trails 3": (tune.main, "no option --trails; did you mean --trials?"),
+    # A missing file in the first place is told before options are read, which takes long.
+    "--trails 3 m.onnx": (tune.main, "no option --trails; did you mean --trials?"),
     "show d --kernal k": (tune.main, "clopt-tune show: there is no option --kernal; did you mean "),
     "m.onnx -o o --timout 3 -- true {}": (
         reduce.main,
