@@ -65,7 +65,7 @@ def test_a_worker_measures_on_its_device():
             '"serach" is neither a subcommand nor an .onnx or .mlir file; did you mean sea',
         ),
         (["--trials", "1"], "there is no option --trials; clopt-tune --help shows the usage."),
-        (["net.onnx", "--trials", "0"], "--trials 0: must be 1 or more."),
+        (["--trials", "0", "net.onnx"], "--trials 0: must be 1 or more."),
         (
             ["worker", "--scheduler", "tcp://127.0.0.1:1", "--device", "no such"],
             'No OpenCL device matches "no such"',
