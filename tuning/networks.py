@@ -29,8 +29,10 @@ from ..targets import TargetChoice
 from .tasks import tasks_of
 from .trial import Task
 
-_SHORT = 2**26
-"""Bytes of a model that can be parsed without a delay: 0.2 s (Zen 4)."""
+_SHORT_ONNX = 2**26
+"""Bytes of an ONNX model that can be parsed without a delay: 0.2 s (Zen 4)."""
+_SHORT_TEXT = 2**18
+"""The same of other formats: text, read by parsers in Python."""
 
 
 @dataclass(frozen=True)
@@ -53,8 +55,11 @@ class TunedModel:
             size = self.path.stat().st_size
         except OSError as error:
             raise CloptError(f"Cannot read {self.path}: {error.strerror}.") from error
-        if size <= _SHORT and format_of(self.path) == "onnx":
-            read_model(self.path)
+        if format_of(self.path) == "onnx":
+            if size <= _SHORT_ONNX:
+                read_model(self.path)
+        elif size <= _SHORT_TEXT:
+            read_module(self.path, self.dims, CloptContext())
 
     def tasks(self, tuning: Tuning | None = None) -> list[Task]:
         """Return its distinct kernels, with the choices of databases.
