@@ -5,13 +5,17 @@ Programs of one model for several sizes have the same weights, and keys depend o
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from threading import Lock
+from typing import TYPE_CHECKING
 from weakref import WeakValueDictionary
 
 import pyopencl as cl
 
+from .arrays import Array
 from .memory import BufferMemory
+
+if TYPE_CHECKING:
+    from .images import Images
 
 _buffers: WeakValueDictionary[tuple[int, str], BufferMemory] = WeakValueDictionary()
 """The buffers by context and key. A context lives at least as long as its buffers."""
@@ -20,11 +24,18 @@ _lock = Lock()
 
 
 def constant_memory(
-    context: cl.Context, key: str, make: Callable[[], BufferMemory]
+    images: Images, key: str, array: Array, *, in_place: bool = False
 ) -> BufferMemory:
-    """Return the buffer of the constant with this key; `make` creates it for the first program."""
+    """Return the buffer of the constant with this key; the first program creates it from `array`.
+
+    With `in_place`, the buffer uses the memory of `array` instead of a copy.
+    """
+    context = images.context
     with _lock:
         memory = _buffers.get((context.int_ptr, key))
         if memory is None:
-            memory = _buffers[context.int_ptr, key] = make()
+            contents = cl.mem_flags.USE_HOST_PTR if in_place else cl.mem_flags.COPY_HOST_PTR
+            buffer = cl.Buffer(context, cl.mem_flags.READ_ONLY | contents, hostbuf=array)
+            memory = BufferMemory(buffer, images, array.nbytes)
+            _buffers[context.int_ptr, key] = memory
         return memory

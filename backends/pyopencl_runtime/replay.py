@@ -130,15 +130,8 @@ class Replay(LaunchedProgram):
         check_size(self.device, size)
         # Using a page of a mapped file is cheaper than copying it to a new page, which takes 4 s of
         # CPU per GB on a virtual machine (Zen 4), more than the rest of a start with a warm cache.
-        is_host = self.device.kind == "cpu"
-        contents = cl.mem_flags.USE_HOST_PTR if is_host else cl.mem_flags.COPY_HOST_PTR
-        content = array.reshape(-1).view(np.uint8)
-
-        def make() -> BufferMemory:
-            buffer = cl.Buffer(self.context, cl.mem_flags.READ_ONLY | contents, hostbuf=content)
-            return BufferMemory(buffer, self._images, size)
-
-        return constant_memory(self.context, key, make)
+        content, is_host = array.reshape(-1).view(np.uint8), self.device.kind == "cpu"
+        return constant_memory(self._images, key, content, in_place=is_host)
 
     def _command(self, command: LaunchedCommand, programs: Mapping[str, cl.Program]) -> Command:
         if isinstance(command, BufferCopy):

@@ -198,16 +198,9 @@ class _StorageFactory:
             return self._alloc(type_)
         self.device_bytes += size
         check_size(self.images.device, size)
-        flags = cl.mem_flags.READ_ONLY
         if not is_over_buffer(type_):
-            return self.images.make(type_, flags, hostbuf=array)
-        copied = flags | cl.mem_flags.COPY_HOST_PTR
-
-        def make() -> BufferMemory:
-            buffer = cl.Buffer(self.images.context, copied, hostbuf=array)
-            return BufferMemory(buffer, self.images, size)
-
-        return MemorySlot(constant_memory(self.images.context, op.key.data, make), 0)
+            return self.images.make(type_, cl.mem_flags.READ_ONLY, hostbuf=array)
+        return MemorySlot(constant_memory(self.images, op.key.data, array), 0)
 
 
 def views_of(values: Mapping[SSAValue, MemorySlice]) -> Iterator[View]:
