@@ -29,6 +29,8 @@ from .tuning.places import databases_for
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
+    from .backends.stored_program import StoredProgram
+    from .weights import Weights
 
 _log = logging.getLogger(__name__)
 
@@ -91,6 +93,34 @@ class Request:
             return None
         _log.debug("the cache of models in %s contains this model", self.store.folder)
 
+        compiled = self._stored_model(files, *found)
+        compiled.prepare()
+        return compiled
+
+    def keep(self, compiled: CompiledModel) -> CompiledModel | None:
+        """Store a model that was compiled for this request, and run it from the stored files.
+
+        Returns the stored model, which has no IR; None if the cache does not take it.
+        """
+        files = self._files()
+        is_unchanged = files is not None and files in self.read and is_revision_settled()
+        if files is None or not is_unchanged or compiled.fallback is not None:
+            return None
+        kept = compiled.contents.stored
+        if kept.launches is None:
+            return None
+        facts = self._facts(files)
+        self.store.put(facts, kept, compiled.weights)
+        if (found := self.store.get(facts)) is None:
+            return None
+        compiled.run_by(partial(replay_of, *found, compiled, self.place))
+        return self._stored_model(files, *found)
+
+    def _stored_model(
+        self, files: list[str], stored: StoredProgram, weights: Weights
+    ) -> CompiledModel:
+        """Return a stored model, whose IR is compiled again if its files are still the same."""
+
         def compile_again() -> ModuleOp | None:
             from .compilation import compile_model
 
@@ -98,25 +128,8 @@ class Request:
                 return None
             return compile_model(self.model, self.options, self.place, use_cache=True).module
 
-        contents = TextContents(*found, compile_again)
-        make = partial(replay_of, *found, contents, self.place)
-        compiled = CompiledModel(contents, make)
-        compiled.prepare()
-        return compiled
-
-    def keep(self, compiled: CompiledModel) -> None:
-        """Store a model that was compiled for this request, and run it from the stored files."""
-        files = self._files()
-        is_unchanged = files is not None and files in self.read and is_revision_settled()
-        if files is None or not is_unchanged or compiled.fallback is not None:
-            return
-        kept = compiled.contents.stored
-        if kept.launches is None:
-            return
-        facts = self._facts(files)
-        self.store.put(facts, kept, compiled.weights)
-        if found := self.store.get(facts):
-            compiled.run_by(partial(replay_of, *found, compiled, self.place))
+        contents = TextContents(stored, weights, compile_again)
+        return CompiledModel(contents, partial(replay_of, stored, weights, contents, self.place))
 
     def find_note(self, kind: str) -> str | None:
         """Return a text about the model if it is in the cache."""

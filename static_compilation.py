@@ -67,11 +67,11 @@ class StaticCompilation:
                     request.keep_note(_MISSING, json.dumps(error.as_json()))
                 raise
             if request is not None:
-                request.keep(compiled)
+                stored = request.keep(compiled)
                 # A stored program has no IR, which takes more memory than a small network's
                 # weights. Of several programs, the IR is not kept.
-                if parsed is not None and (found := request.find()):
-                    compiled = found
+                if parsed is not None and stored is not None:
+                    compiled = stored
             if place.is_given:
                 # Report errors of the device's compiler from this call instead of the first
                 # inference.
