@@ -6,6 +6,7 @@ Each names the arguments that state them. Python callers see `dims={...}`; comma
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from shlex import quote
 from typing import Any, NamedTuple
@@ -26,20 +27,20 @@ class OpenDimension(NamedTuple):
     axis: int
 
 
-class OpenModelError(CloptError):
+class OpenModelError(CloptError, ABC):
     """A model has no single program, because sizes or values of its inputs are not given."""
 
     def for_options(self) -> str:
         """Return the sentence for a command line."""
         return str(self)
 
+    @abstractmethod
     def programs(self) -> str:
         """Return the part of a Python user's sentence on what has a program each, and a remedy."""
-        raise NotImplementedError
 
+    @abstractmethod
     def as_json(self) -> dict[str, Any]:
         """Return the arguments of the error, which `open_model_error` reads."""
-        raise NotImplementedError
 
 
 class OpenDimensionsError(OpenModelError):
