@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 from pathlib import Path
-from typing import Any
 
 import numpy as np
 import onnx
@@ -12,7 +11,6 @@ import pytest
 from onnx import TensorProto, helper, numpy_helper
 
 import clopt
-from clopt import compilation, compiled_cache
 from clopt.backends.pyopencl_runtime import constants
 from support.onnx.models import model
 
@@ -21,23 +19,6 @@ pytestmark = pytest.mark.filterwarnings("ignore::clopt.errors.CloptWarning")
 
 def floats(*shape: int) -> np.ndarray:
     return np.linspace(-1, 1, int(np.prod(shape)), dtype=np.float32).reshape(shape)
-
-
-@pytest.fixture
-def compilations(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[object]:
-    """An empty cache of models that is on; every use of the compiler appends to the list."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv(compiled_cache.CHOICE, "auto")
-    monkeypatch.setattr(compiled_cache, "is_revision_settled", lambda: True)
-    done: list[object] = []
-    compile_model = compilation.compile_model
-
-    def count(model: Any, *args: Any, **options: Any) -> clopt.CompiledModel:
-        done.append(model)
-        return compile_model(model, *args, **options)
-
-    monkeypatch.setattr(compilation, "compile_model", count)
-    return done
 
 
 def test_a_second_start_compiles_nothing(compilations: list[object], tmp_path: Path, device: str):

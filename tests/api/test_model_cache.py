@@ -48,24 +48,6 @@ def write_model(path: Path, factor: float = 1.0, external: bool = False) -> Path
 
 
 @pytest.fixture
-def compilations(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[object]:
-    """An empty cache that is on; every compilation appends to the list."""
-    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-    monkeypatch.setenv(compiled_cache.CHOICE, "auto")
-    # Somebody may edit the checkout while the tests run.
-    monkeypatch.setattr(compiled_cache, "is_revision_settled", lambda: True)
-    done: list[object] = []
-    compile_model = compilation.compile_model
-
-    def count(model: Any, *args: Any, **options: Any) -> clopt.CompiledModel:
-        done.append(model)
-        return compile_model(model, *args, **options)
-
-    monkeypatch.setattr(compilation, "compile_model", count)
-    return done
-
-
-@pytest.fixture
 def model(tmp_path: Path) -> Path:
     return write_model(tmp_path / "model.onnx")
 
