@@ -11,18 +11,19 @@ from __future__ import annotations
 import argparse
 import tempfile
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from statistics import geometric_mean
 
 from provenance import measured
+from xdsl.dialects.builtin import StringAttr
 
 import clopt
 from clopt.compiled_model import CompiledModel
 from clopt.decisions.choice_file import choices_text
-from clopt.decisions.choices import choices_of
-from clopt.dialects import cl
+from clopt.decisions.choices import choice_of, choice_text, choices_of, site_of
+from clopt.dialects import cl, nn
 from clopt.tuning.confirm import take_turns
 
 OTHERS: Mapping[str, Mapping[str, str]] = {
@@ -58,48 +59,59 @@ class Form:
     """A network with some choices demanded."""
 
     kind: str
-    choices: str
-    """What was changed, for people."""
+    before: str
+    """The choices that clopt makes."""
+    after: str
+    """Those demanded in their place."""
     sites: int
     model: CompiledModel
 
 
-def compiled(path: Path, device: str, choices: str) -> CompiledModel:
-    """Compile a network with the choices of a file's text."""
+@dataclass(frozen=True)
+class Change:
+    """A choice, and the one to demand in its place."""
+
+    before: str
+    after: str
+    demand: cl.ChoiceAttr
+
+
+def compiled(path: Path, device: str, demands: Iterable[cl.ChoiceAttr] = ()) -> CompiledModel:
+    """Compile a network with some choices demanded."""
     with tempfile.NamedTemporaryFile("w", suffix=".choices") as file:
-        file.write(choices)
+        file.write(choices_text(demands))
         file.flush()
         return clopt.compile(path, device=device, choices=file.name, use_cache=False, tuning="off")
 
 
-def changed(choice: cl.ChoiceAttr, others: Mapping[str, str]) -> tuple[str, str, str] | None:
-    """Return a choice, the one to demand in its place, and its line; None to leave it."""
-    text = choices_text([choice])
-    line = text.splitlines()[-1]
-    kind, site, before = line.split(" ", 2)
-    before = "layout" if before.startswith("#nn.layout") else before
+def changed(choice: cl.ChoiceAttr, others: Mapping[str, str]) -> Change | None:
+    """Return the change of a choice; None to leave it."""
+    made = choice.choice
+    before = "layout" if isinstance(made, nn.LayoutAttr) else choice_text(made)
     after = others.get(before)
-    return None if after is None else (before, after, f"{kind} {site} {after}")
+    if after is None:
+        return None
+    return Change(before, after, choice_of(site_of(choice), StringAttr(after)))
 
 
 def forms(path: Path, device: str) -> Iterator[Form]:
     """Yield the network as usual, then with each kind of decision taken the other way."""
-    header = choices_text([])
-    usual = compiled(path, device, header)
-    yield Form("", "", 0, usual)
+    usual = compiled(path, device)
+    yield Form("", "", "", 0, usual)
     noted = choices_of(usual.module) or []
     for kind, others in OTHERS.items():
         found = [changed(each, others) for each in noted if each.kind.data == kind]
-        rows = [row for row in found if row is not None]
-        if not rows:
+        changes = [change for change in found if change is not None]
+        if not changes:
             continue
-        words = ", ".join(sorted({f"{before} | {after}" for before, after, _ in rows}))
+        pairs = sorted({(change.before, change.after) for change in changes})
+        before, after = (", ".join(dict.fromkeys(words)) for words in zip(*pairs, strict=True))
         try:
-            model = compiled(path, device, header + "".join(f"{row[2]}\n" for row in rows))
+            model = compiled(path, device, [change.demand for change in changes])
         except clopt.CloptError as error:
             print(f"{path.stem}: {kind}: {error}")
             continue
-        yield Form(kind, words, len(rows), model)
+        yield Form(kind, before, after, len(changes), model)
 
 
 @dataclass(frozen=True)
@@ -117,11 +129,7 @@ def rows_of(path: Path, device: str) -> Iterator[Row]:
     base, *runs = take_turns([usual.model, *(form.model for form in others)])
     for form, run in zip(others, runs, strict=True):
         ratio = run.relative_to(base)
-        before, after = (
-            ", ".join(dict.fromkeys(each.split(" | ")[i] for each in form.choices.split(", ")))
-            for i in (0, 1)
-        )
-        cells = [path.stem, form.kind, before, after, str(form.sites)]
+        cells = [path.stem, form.kind, form.before, form.after, str(form.sites)]
         cells += [f"{each.whole.median / 1e3:.3f}" for each in (base, run)]
         cells += [f"{ratio.median:.3f}", f"{ratio.noise:.1%}"]
         yield Row(form.kind, ratio.median, f"| {' | '.join(cells)} |")
