@@ -1,4 +1,4 @@
-"""Run networks of twenty families at random sizes, with every dimension open, beside onnxruntime.
+"""Compare networks of twenty families with onnxruntime at random sizes, with every dimension open.
 
 `python benchmarks/open_models.py [names] [--device pocl] [--sizes 5] [--output FILE]`. An error is
 relative to the largest output. A row tells how long the first inference at each size took, which

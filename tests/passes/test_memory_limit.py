@@ -224,7 +224,7 @@ def test_cheapest_takes_the_least_time_for_the_bytes() -> None:
     )
     options = [dear, large, small]
     assert cheapest(program, options, limit - (10 << 10)).numbers == [2]
-    # The small one costs least per byte, but beside the large one it is superfluous.
+    # The small one costs least per byte, but is not needed once the large one is taken.
     assert cheapest(program, options, limit - (100 << 10)).numbers == [1]
     assert cheapest(program, options, limit - (105 << 10)).numbers == [1, 2]
     reached = cheapest(program, options, limit - (1000 << 10))
