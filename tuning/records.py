@@ -79,6 +79,12 @@ def record_of(
     )
 
 
+def check_path(path: Path) -> None:
+    """Raise CloptError if no database can be written to a path; call it before long work."""
+    with _writing(path):
+        pass
+
+
 def append(path: Path, records: Iterable[Record]) -> None:
     """Append records to a database, which is created if missing: all of them or none.
 
@@ -237,7 +243,11 @@ def _writing(path: Path) -> Generator[None]:
             )
         if path.exists():
             check_regular(path)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        if not path.parent.is_dir():
+            raise CloptError(
+                f"{path}: cannot write this tuning database, because there is no folder "
+                f"{path.parent}; create it."
+            )
         yield
     except OSError as error:
         raise CloptError(f"{path}: cannot write this tuning database: {error.strerror}.") from error

@@ -69,6 +69,7 @@ def trials() -> list[Record]:
 
 
 def reported(folder: Path, found: list[Record]) -> str:
+    folder.mkdir(exist_ok=True)
     records.append(folder / "net.tuning.jsonl", found)
     main(["report", str(folder / "net.tuning.jsonl"), "-o", str(folder / "report.html")])
     return (folder / "report.html").read_text(encoding="utf-8")

@@ -13,6 +13,8 @@ from clopt.tools.tune import search
 from clopt.tools.tune.__main__ import main
 from support import processes
 
+CONV = Path(__file__).parents[2] / "docs" / "conv.onnx"
+
 _BEGIN = """\
 import sys, time
 from threading import Thread
@@ -49,26 +51,44 @@ def test_a_limit_counts_from_the_start_of_the_process():
     assert 0.5 <= float(printed) <= time.monotonic() - start + 0.02
 
 
-@pytest.mark.parametrize(
-    ("content", "sentence"),
-    [(None, "No such file or directory"), (b"hello", "is not an ONNX model or is damaged")],
-)
-def test_a_bad_model_is_told_before_processes_start(
-    content: bytes | None,
-    sentence: str,
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    capsys: pytest.CaptureFixture[str],
-):
+@pytest.fixture
+def no_machines(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fail the test if processes for trials start."""
+
     def start(options: object) -> None:
         pytest.fail("processes started")
 
     monkeypatch.setattr(search, "machines_of", start)
+
+
+@pytest.mark.parametrize(
+    ("content", "sentence"),
+    [(None, "No such file or directory"), (b"hello", "is not an ONNX model or is damaged")],
+)
+@pytest.mark.usefixtures("no_machines")
+def test_a_bad_model_is_told_before_processes_start(
+    content: bytes | None, sentence: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
     path = tmp_path / "model.onnx"
     if content is not None:
         path.write_bytes(content)
     for words in ([str(path)], ["--seed", "1", str(path)]):
-        with pytest.raises(SystemExit) as left:
-            main(words)
-        assert left.value.code == 1
-        assert sentence in capsys.readouterr().err
+        assert sentence in said(words, capsys)
+
+
+@pytest.mark.usefixtures("no_machines")
+def test_a_missing_folder_is_told_before_processes_start(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+):
+    output = tmp_path / "absent" / "net.jsonl"
+    words = [str(CONV), "--dim", "batch=1", "-o", str(output)]
+    assert f"there is no folder {output.parent}; create it." in said(words, capsys)
+    assert not output.parent.exists()
+
+
+def said(words: list[str], capsys: pytest.CaptureFixture[str]) -> str:
+    """Return what the command says, which must fail."""
+    with pytest.raises(SystemExit) as left:
+        main(words)
+    assert left.value.code == 1
+    return capsys.readouterr().err

@@ -131,7 +131,7 @@ def test_records_survive_a_file(
     tmp_path_factory: pytest.TempPathFactory, plans: list[Record], choices: list[Record]
 ) -> None:
     a = plans + choices
-    path = tmp_path_factory.mktemp("db") / "new" / "net.jsonl"
+    path = tmp_path_factory.mktemp("db") / "net.jsonl"
     for each in a:
         records.append(path, [each])
     if a:
@@ -233,6 +233,8 @@ def test_faults_of_files_are_sentences(tmp_path: Path) -> None:
     for write in (records.append, records.replace):
         with pytest.raises(CloptError, match=r"cannot write this tuning database: Is a directory"):
             write(tmp_path, [one])
+        with pytest.raises(CloptError, match=r"because there is no folder .*absent; create it\."):
+            write(tmp_path / "absent" / "net.jsonl", [one])
         with pytest.raises(CloptError, match=r"must be float > 0\.0, not -1\.0"):
             write(tmp_path / "net.jsonl", [one, structs.replace(one, microseconds=-1.0)])
     assert not list(tmp_path.glob("*"))

@@ -25,6 +25,7 @@ from ...tuning.deadline import Deadline, TimeIsUpError
 from ...tuning.journal import DatabaseJournal
 from ...tuning.networks import TunedModel
 from ...tuning.places import database_beside
+from ...tuning.records import check_path
 from ...tuning.session import Budget, Outcome, Session
 from ..console import Options, gather_target, make_parser, print_remarks
 from ..json_output import VERSION, json_option, print_json
@@ -149,6 +150,7 @@ def main(args: Sequence[str], since: float | None = None) -> None:
         options.precision,
     )
     model.check()
+    check_path(path)
     budget = Budget(None if limit is None else seconds_to_search(limit, begin), options.trials)
     deadline = Deadline.after(budget.seconds)
     facts: dict[str, Any] = {"version": VERSION, "database": str(path), "kernels": []}
