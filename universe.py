@@ -27,6 +27,7 @@ DIALECTS: dict[str, str] = {
 PASSES: dict[str, str] = {
     "cl-pack-constants": "passes.cl.pack_constants:CLPackConstantsPass",
     "cl-plan-memory": "passes.cl.plan_memory:CLPlanMemoryPass",
+    "cl-range-launches": "passes.cl.range_launches:CLRangeLaunchesPass",
     "cl-reorder": "passes.cl.reorder:CLReorderPass",
     "nn-choose": "passes.nn.choose:NNChoosePass",
     "nn-conv-to-matmul": "passes.nn.conv_to_matmul:NNConvToMatmulPass",

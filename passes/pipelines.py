@@ -18,6 +18,7 @@ from ..decisions.recorded import forget
 from ..errors import CloptError
 from .cl.pack_constants import CLPackConstantsPass
 from .cl.plan_memory import CLPlanMemoryPass
+from .cl.range_launches import CLRangeLaunchesPass
 from .cl.reorder import CLReorderPass
 from .memory_limit import lower_within
 from .nn.choose import NNChoosePass
@@ -171,6 +172,9 @@ SCHEDULE: tuple[ModulePass, ...] = (
 MEMORY: tuple[ModulePass, ...] = (
     # Needs final kernels, to prove which input an output may overwrite.
     TIRMarkInPlacePass(),
+    # Needs final kernels. Before planning, because values that will share bytes are still apart.
+    # Does nothing unless a program is to serve smaller sizes.
+    CLRangeLaunchesPass(),
     # Before planning: lower peak liveness helps any plan.
     CLReorderPass(),
     # After every pass that adds values or changes their types, sizes or order: offsets are final.

@@ -22,12 +22,14 @@ from .ops import (
 )
 from .placement import Extent, MemorySlice, extent, parts, roots
 from .program import Port, ProgramOp
+from .range_attr import RANGE, RangeAttr, range_of, sizes_map
 from .run import RunOp
 from .target_attr import TargetAttr, set_target, target_of
 
 __all__ = [
     "CL",
     "ONE_COMMAND",
+    "RANGE",
     "Access",
     "AllocOp",
     "AlternativeAttr",
@@ -47,6 +49,7 @@ __all__ = [
     "MemorySlice",
     "Port",
     "ProgramOp",
+    "RangeAttr",
     "ReturnOp",
     "RunOp",
     "Scalar",
@@ -64,8 +67,10 @@ __all__ = [
     "kernels_of",
     "lifetimes",
     "parts",
+    "range_of",
     "roots",
     "set_target",
+    "sizes_map",
     "stored_bytes",
     "target_of",
 ]
@@ -87,5 +92,5 @@ CL = Dialect(
         RunOp,
         ViewOp,
     ],
-    [AlternativeAttr, ChoiceAttr, TargetAttr],
+    [AlternativeAttr, ChoiceAttr, RangeAttr, TargetAttr],
 )

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import cast
 
 from xdsl.dialects.builtin import (
+    AffineMapAttr,
     FixedBitwidthType,
     FlatSymbolRefAttrConstr,
     IntegerAttr,
@@ -30,7 +31,9 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator
 from xdsl.utils.exceptions import VerifyException
 
+from ..ranged_size import RangedSize
 from .images import image_of, is_over_buffer
+from .range_attr import sizes_of
 
 
 def byte_count(type_: Attribute) -> int:
@@ -177,12 +180,16 @@ class EnqueueKernelOp(IRDLOperation):
     """Launches a kernel over its own NDRange.
 
     `cl.enqueue_kernel @conv(%x, %w, %y) : memref<…>, memref<…>, memref<…>`
+
+    In a module with a `cl.range`, `sizes affine_map<()[s0] -> (16, s0 ceildiv 4)>` after the
+    arguments is the NDRange for a smaller value s0 of the symbol.
     """
 
     name = "cl.enqueue_kernel"
     kernel = prop_def(FlatSymbolRefAttrConstr)
     args = var_operand_def(MemRefType)
-    assembly_format = "$kernel `(` $args `)` attr-dict (`:` type($args)^)?"
+    sizes = opt_prop_def(AffineMapAttr)
+    assembly_format = "$kernel `(` $args `)` (`sizes` $sizes^)? attr-dict (`:` type($args)^)?"
 
     def __init__(self, kernel: str, args: Sequence[SSAValue]):
         super().__init__(operands=[args], properties={"kernel": SymbolRefAttr(kernel)})
@@ -191,6 +198,14 @@ class EnqueueKernelOp(IRDLOperation):
     def kernel_name(self) -> str:
         """Return the name of the kernel."""
         return self.kernel.root_reference.data
+
+    @property
+    def ranged_sizes(self) -> tuple[RangedSize, ...] | None:
+        """Return the global sizes for smaller values of the symbol; None if they stay the same."""
+        return None if self.sizes is None else sizes_of(self.sizes.data)
+
+    def verify_(self) -> None:
+        _ = self.ranged_sizes
 
 
 @irdl_op_definition

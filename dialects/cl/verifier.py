@@ -33,6 +33,7 @@ from .ops import (
 )
 from .placement import Extent, MemorySlice, extent
 from .planned import verify_aligned, verify_arena, verify_image_view, verify_sharing
+from .range_attr import RangeAttr, range_of, verify_sizes
 from .target_attr import ATTRIBUTE_NAME, target_of
 
 if TYPE_CHECKING:
@@ -59,8 +60,10 @@ class _QueueOrder:
         self.kernels: Mapping[str, Kernel] | None = None
         self.graphs: OffloadOrder | None = None
         self.target: Target | None = None
+        self.range: RangeAttr | None = None
         if isinstance(parent, ModuleOp):
             self.kernels = kernels_of(parent)
+            self.range = range_of(parent)
             if is_offloaded(program):
                 self.graphs = OffloadOrder(graphs_of(parent), self.parts, self._extent)
             if ATTRIBUTE_NAME in parent.attributes:
@@ -151,6 +154,8 @@ class _QueueOrder:
                     f"{title(op)} binds {label(arg)} to parameter {i}, which the kernel "
                     "lists in its constants; bind a cl.constant"
                 )
+        if (sizes := op.ranged_sizes) is not None:
+            verify_sizes(title(op), sizes, kernel, self.range)
         self._enqueue(op)
         if self.target is not None:
             verify_image_arguments(title(op), types, set(kernel.outputs), self.target)

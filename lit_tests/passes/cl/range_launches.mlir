@@ -1,0 +1,191 @@
+// RUN: clopt %s -p cl-range-launches,verify --split-input-file --verify-diagnostics | filecheck %s
+
+// A work-item computes four rows in registers: the last of the needed groups of rows is computed
+// whole. Its reads of later rows count for nothing, so the first kernel computes s0 rows exactly.
+// CHECK-LABEL: cl.program @tiles
+// CHECK:      cl.enqueue_kernel @double({{.*}}) sizes affine_map<()[s0] -> (16, s0)>
+// CHECK-NEXT: cl.enqueue_kernel @sum({{.*}}) sizes affine_map<()[s0] -> ((s0 ceildiv 4))>
+module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 12, ["x", "y"]>} {
+  tir.func @double(%x: memref<12x16xf32>, %y: memref<12x16xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 16, 12>, local_size = array<i64: 1, 1>} {
+    tir.for global_y %i = 0 to 12 {
+      tir.for global_x %j = 0 to 16 {
+        %a = memref.load %x[%i, %j] : memref<12x16xf32>
+        %b = arith.addf %a, %a : f32
+        memref.store %b, %y[%i, %j] : memref<12x16xf32>
+      }
+    }
+  }
+  tir.func @sum(%x: memref<12x16xf32>, %y: memref<12xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 3>, local_size = array<i64: 1>} {
+    tir.for global_x %i = 0 to 3 {
+      %acc = memref.alloca() : memref<4xf32, #tir.scope<private>>
+      tir.for unrolled %r = 0 to 4 {
+        %zero = arith.constant 0.0 : f32
+        memref.store %zero, %acc[%r] : memref<4xf32, #tir.scope<private>>
+      }
+      tir.for serial %k = 0 to 16 {
+        tir.for unrolled %r = 0 to 4 {
+          %row = affine.apply affine_map<(d0, d1) -> (d0 * 4 + d1)> (%i, %r)
+          %a = memref.load %acc[%r] : memref<4xf32, #tir.scope<private>>
+          %b = memref.load %x[%row, %k] : memref<12x16xf32>
+          %c = arith.addf %a, %b : f32
+          memref.store %c, %acc[%r] : memref<4xf32, #tir.scope<private>>
+        }
+      }
+      tir.for unrolled %r = 0 to 4 {
+        %row = affine.apply affine_map<(d0, d1) -> (d0 * 4 + d1)> (%i, %r)
+        %a = memref.load %acc[%r] : memref<4xf32, #tir.scope<private>>
+        memref.store %a, %y[%row] : memref<12xf32>
+      }
+    }
+  }
+  cl.program @tiles(%x: memref<12x16xf32> {cl.name = "x"}, %y: memref<12xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<12x16xf32>
+    cl.enqueue_kernel @double(%x, %t) : memref<12x16xf32>, memref<12x16xf32>
+    cl.enqueue_kernel @sum(%t, %y) : memref<12x16xf32>, memref<12xf32>
+    cl.return
+  }
+}
+
+// -----
+
+// The rows in reverse: the first rows of the result need the last ones of %t, so it is needed whole.
+// CHECK-LABEL: cl.program @reverse
+// CHECK:      cl.enqueue_kernel @copy(%x, %t) : memref
+// CHECK-NEXT: cl.enqueue_kernel @reverse_rows(%t, %u) sizes affine_map<()[s0] -> (s0)>
+// CHECK-NEXT: cl.enqueue_kernel @copy(%u, %y) sizes affine_map<()[s0] -> (s0)>
+module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 8, ["x", "y"]>} {
+  tir.func @copy(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 8>, local_size = array<i64: 1>} {
+    tir.for global_x %i = 0 to 8 {
+      %a = memref.load %x[%i] : memref<8xf32>
+      memref.store %a, %y[%i] : memref<8xf32>
+    }
+  }
+  tir.func @reverse_rows(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 8>, local_size = array<i64: 1>} {
+    tir.for global_x %i = 0 to 8 {
+      %j = affine.apply affine_map<(d0) -> (d0 * -1 + 7)> (%i)
+      %a = memref.load %x[%j] : memref<8xf32>
+      memref.store %a, %y[%i] : memref<8xf32>
+    }
+  }
+  cl.program @reverse(%x: memref<8xf32> {cl.name = "x"}, %y: memref<8xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<8xf32>
+    %u = cl.alloc : memref<8xf32>
+    cl.enqueue_kernel @copy(%x, %t) : memref<8xf32>, memref<8xf32>
+    cl.enqueue_kernel @reverse_rows(%t, %u) : memref<8xf32>, memref<8xf32>
+    cl.enqueue_kernel @copy(%u, %y) : memref<8xf32>, memref<8xf32>
+    cl.return
+  }
+}
+
+// -----
+
+// The units of %t are on its inner axis. The launch that writes them has groups of four work-items,
+// and the other one groups of two.
+// CHECK-LABEL: cl.program @inner
+// CHECK:      cl.enqueue_kernel @turn(%x, %t) sizes affine_map<()[s0] -> (3, ((s0 ceildiv 4) * 4))>
+// CHECK-NEXT: cl.enqueue_kernel @turn_back(%t, %y) sizes affine_map<()[s0] -> (((s0 ceildiv 2) * 2))>
+module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 8, ["x", "y"]>} {
+  tir.func @turn(%x: memref<8x3xf32>, %y: memref<3x8xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 3, 8>, local_size = array<i64: 1, 4>} {
+    tir.for global_y %i = 0 to 8 {
+      tir.for global_x %j = 0 to 3 {
+        %a = memref.load %x[%i, %j] : memref<8x3xf32>
+        memref.store %a, %y[%j, %i] : memref<3x8xf32>
+      }
+    }
+  }
+  tir.func @turn_back(%x: memref<3x8xf32>, %y: memref<8x3xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 8>, local_size = array<i64: 2>} {
+    tir.for group_x %g = 0 to 4 {
+      tir.for local_x %l = 0 to 2 {
+        tir.for serial %j = 0 to 3 {
+          %i = affine.apply affine_map<(d0, d1) -> (d0 * 2 + d1)> (%g, %l)
+          %a = memref.load %x[%j, %i] : memref<3x8xf32>
+          memref.store %a, %y[%i, %j] : memref<8x3xf32>
+        }
+      }
+    }
+  }
+  cl.program @inner(%x: memref<8x3xf32> {cl.name = "x"}, %y: memref<8x3xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<3x8xf32>
+    cl.enqueue_kernel @turn(%x, %t) : memref<8x3xf32>, memref<3x8xf32>
+    cl.enqueue_kernel @turn_back(%t, %y) : memref<3x8xf32>, memref<8x3xf32>
+    cl.return
+  }
+}
+
+// -----
+
+// Addresses that a kernel loads are computed in all rows, so that none is outside of the table. The
+// values beside them are not.
+// CHECK-LABEL: cl.program @lookup
+// CHECK:      cl.enqueue_kernel @positions(%x, %t) : memref
+// CHECK-NEXT: cl.enqueue_kernel @copy(%v, %u) sizes affine_map<()[s0] -> (s0)>
+// CHECK-NEXT: cl.enqueue_kernel @gather(%table, %t, %u, %y) sizes affine_map<()[s0] -> (s0)>
+module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 8, ["x", "v", "y"]>} {
+  tir.func @positions(%x: memref<8xi32>, %y: memref<8xi32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 8>, local_size = array<i64: 1>} {
+    tir.for global_x %i = 0 to 8 {
+      %a = memref.load %x[%i] : memref<8xi32>
+      memref.store %a, %y[%i] : memref<8xi32>
+    }
+  }
+  tir.func @copy(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 8>, local_size = array<i64: 1>} {
+    tir.for global_x %i = 0 to 8 {
+      %a = memref.load %x[%i] : memref<8xf32>
+      memref.store %a, %y[%i] : memref<8xf32>
+    }
+  }
+  tir.func @gather(%table: memref<5xf32>, %x: memref<8xi32>, %v: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 3>, global_size = array<i64: 8>, local_size = array<i64: 1>} {
+    tir.for global_x %i = 0 to 8 {
+      %a = memref.load %x[%i] : memref<8xi32>
+      %at = arith.index_cast %a : i32 to index
+      %b = memref.load %table[%at] : memref<5xf32>
+      %c = memref.load %v[%i] : memref<8xf32>
+      %d = arith.addf %b, %c : f32
+      memref.store %d, %y[%i] : memref<8xf32>
+    }
+  }
+  cl.program @lookup(%x: memref<8xi32> {cl.name = "x"}, %v: memref<8xf32> {cl.name = "v"}, %y: memref<8xf32> {cl.name = "y"}) inputs 2 {
+    %table = cl.constant "table" : memref<5xf32>
+    %t = cl.alloc : memref<8xi32>
+    %u = cl.alloc : memref<8xf32>
+    cl.enqueue_kernel @positions(%x, %t) : memref<8xi32>, memref<8xi32>
+    cl.enqueue_kernel @copy(%v, %u) : memref<8xf32>, memref<8xf32>
+    cl.enqueue_kernel @gather(%table, %t, %u, %y) : memref<5xf32>, memref<8xi32>, memref<8xf32>, memref<8xf32>
+    cl.return
+  }
+}
+
+// -----
+
+// A private buffer that outlives a loop is read in another iteration than it is written in. An
+// output that the range does not list is needed whole.
+// CHECK-LABEL: cl.program @shifted
+// CHECK:      cl.enqueue_kernel @copy(%x, %t) : memref
+// CHECK-NEXT: cl.enqueue_kernel @previous(%t, %y) : memref
+// CHECK-NEXT: cl.enqueue_kernel @copy(%x, %z) : memref
+module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 8, ["x", "y"]>} {
+  tir.func @copy(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 8>, local_size = array<i64: 1>} {
+    tir.for global_x %i = 0 to 8 {
+      %a = memref.load %x[%i] : memref<8xf32>
+      memref.store %a, %y[%i] : memref<8xf32>
+    }
+  }
+  tir.func @previous(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 1>, local_size = array<i64: 1>} {
+    %last = memref.alloca() : memref<1xf32, #tir.scope<private>>
+    %first = arith.constant 0 : index
+    %zero = arith.constant 0.0 : f32
+    memref.store %zero, %last[%first] : memref<1xf32, #tir.scope<private>>
+    tir.for serial %i = 0 to 8 {
+      %a = memref.load %last[%first] : memref<1xf32, #tir.scope<private>>
+      memref.store %a, %y[%i] : memref<8xf32>
+      %b = memref.load %x[%i] : memref<8xf32>
+      memref.store %b, %last[%first] : memref<1xf32, #tir.scope<private>>
+    }
+  }
+  cl.program @shifted(%x: memref<8xf32> {cl.name = "x"}, %y: memref<8xf32> {cl.name = "y"}, %z: memref<8xf32> {cl.name = "z"}) inputs 1 {
+    %t = cl.alloc : memref<8xf32>
+    cl.enqueue_kernel @copy(%x, %t) : memref<8xf32>, memref<8xf32>
+    cl.enqueue_kernel @previous(%t, %y) : memref<8xf32>, memref<8xf32>
+    cl.enqueue_kernel @copy(%x, %z) : memref<8xf32>, memref<8xf32>
+    cl.return
+  }
+}

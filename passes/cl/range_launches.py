@@ -1,0 +1,163 @@
+"""Let a program serve smaller values of a symbol with fewer work-items."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import cast
+
+from xdsl.context import Context
+from xdsl.dialects.builtin import AffineMapAttr, MemRefType, ModuleOp
+from xdsl.ir import Attribute, SSAValue
+from xdsl.passes import ModulePass
+
+from ...dialects import cl, tir
+from ...dialects.cl.ops import byte_count
+from .ranges.flow import KernelFlow, UnknownFlowError
+from .ranges.units import UnitNeeds, Units, needs_of
+from .ranges.work_items import ranged_sizes
+
+
+class CLRangeLaunchesPass(ModulePass):
+    """Add the global sizes for smaller values of the symbol of `cl.range` to launches.
+
+    For a value s, only the first s parts of the inputs and outputs that the range lists matter. The
+    pass walks through each program backwards. Of each buffer it knows whether commands need all of
+    it, the first s of its parts, or nothing. The parts may be on any axis. The pass follows each
+    element that a kernel stores back to the elements of the inputs that it depends on, and finds
+    the work-items that write what is needed. Kernels and buffers stay as they are; what is not
+    needed of intermediate values and outputs then holds anything.
+
+    Where an access is not an affine function of the loops, a launch keeps its whole NDRange or
+    needs its input whole. Values that select an address are needed whole. Copies and commands of
+    accelerators stay whole.
+    """
+
+    name = "cl-range-launches"
+
+    def apply(self, ctx: Context, op: ModuleOp) -> None:
+        range_ = cl.range_of(op)
+        if range_ is None:
+            return
+        kernels = _Kernels(op, range_.largest)
+        for program in op.ops:
+            if isinstance(program, cl.ProgramOp):
+                _Restriction(program, range_, kernels).run()
+
+
+_WHOLE = 0
+"""The need for all of a buffer; any other number is a need for parts of so many bytes.
+
+Of each run of as many parts as the range has, the first s are needed.
+"""
+
+
+class _Kernels:
+    """The kernels of a module, each analysed once for each way in which launches use it."""
+
+    def __init__(self, module: ModuleOp, largest: int) -> None:
+        self.facts = cl.kernels_of(module)
+        self._largest = largest
+        self._funcs = {op.sym_name.data: op for op in module.ops if isinstance(op, tir.FuncOp)}
+        self._flows: dict[str, KernelFlow | None] = {}
+        self._found: dict[object, tuple[UnitNeeds, AffineMapAttr | None] | None] = {}
+
+    def uses(
+        self, name: str, results: Mapping[int, int | None]
+    ) -> tuple[UnitNeeds, AffineMapAttr | None] | None:
+        """Return what a kernel needs for `results`, and its global sizes; None if it is unknown.
+
+        `needs_of` explains the results.
+        """
+        key = name, *results.items()
+        if key not in self._found:
+            self._found[key] = self._analysed(name, results)
+        return self._found[key]
+
+    def _analysed(
+        self, name: str, results: Mapping[int, int | None]
+    ) -> tuple[UnitNeeds, AffineMapAttr | None] | None:
+        func, flow = self._funcs.get(name), self._flow(name)
+        if func is None or flow is None:
+            return None
+        needs, sizes = needs_of(func, flow, results, Units(self._largest, flow.extents)), None
+        if needs.written:
+            sizes = ranged_sizes(flow, needs.written, self._largest)
+        return needs, None if sizes is None else AffineMapAttr(cl.sizes_map(sizes))
+
+    def _flow(self, name: str) -> KernelFlow | None:
+        if name not in self._flows:
+            func = self._funcs.get(name)
+            try:
+                known = func is not None and func.global_size is not None
+                self._flows[name] = KernelFlow(func) if known and func else None
+            except UnknownFlowError:
+                self._flows[name] = None
+        return self._flows[name]
+
+
+class _Restriction:
+    """A backward walk over one program."""
+
+    def __init__(self, program: cl.ProgramOp, range_: cl.RangeAttr, kernels: _Kernels) -> None:
+        self.program = program
+        self.kernels = kernels
+        self.largest = range_.largest
+        self.parts = cl.parts(program)
+        self.needs: dict[SSAValue, int] = {}
+        """The need for the memory of each root: `_WHOLE`, or the bytes of a part."""
+        names = set(range_.port_names)
+        outputs = program.body.block.args[program.input_count :]
+        for port, arg in zip(program.output_ports, outputs, strict=True):
+            part, rest = divmod(byte_count(arg.type), self.largest)
+            self.needs[arg] = _WHOLE if rest or port.name not in names else part
+
+    def run(self) -> None:
+        """Set the sizes of the launches."""
+        for op in reversed(cl.commands(self.program)):
+            match op:
+                case cl.EnqueueKernelOp():
+                    self._launch(op)
+                case cl.EnqueueCopyOp():
+                    if (need := self._need(op.destination)) is not None:
+                        self._require(op.source, need)
+                case cl.EnqueueOffloadOp():
+                    for value in op.operands:
+                        self._require(value, _WHOLE)
+
+    def _launch(self, op: cl.EnqueueKernelOp) -> None:
+        results: dict[int, int | None] = {}
+        for i in sorted(self.kernels.facts[op.kernel_name].outputs):
+            if (need := self._need(op.args[i])) is not None:
+                elements, rest = divmod(need, _element_bytes(op.args[i]))
+                results[i] = None if rest else elements or None
+        found = self.kernels.uses(op.kernel_name, results) if results else None
+        if found is None:
+            for value in op.args:
+                self._require(value, _WHOLE)
+            return
+        needs, op.sizes = found
+        for i, elements in needs.equal.items():
+            self._require(op.args[i], elements * _element_bytes(op.args[i]))
+        for i in needs.whole:
+            self._require(op.args[i], _WHOLE)
+
+    def _need(self, value: SSAValue) -> int | None:
+        """Return the need of later commands for a value; None if they do not read it."""
+        need = self.needs.get(self.parts[value].root)
+        return None if need is None else self._whole_parts(value, need)
+
+    def _require(self, value: SSAValue, need: int) -> None:
+        """Add a need for a value."""
+        need, root = self._whole_parts(value, need), self.parts[value].root
+        self.needs[root] = need if self.needs.get(root, need) == need else _WHOLE
+
+    def _whole_parts(self, value: SSAValue, need: int) -> int:
+        """Return a need, or `_WHOLE` if a value does not begin and end with a run of parts."""
+        run = need * self.largest
+        ends = self.parts[value].offset, byte_count(value.type)
+        return need if run and not any(end % run for end in ends) else _WHOLE
+
+
+def _element_bytes(value: SSAValue) -> int:
+    type_ = cast("MemRefType[Attribute]", value.type)
+    return byte_count(type_) // max(type_.element_count(), 1)

@@ -1,0 +1,205 @@
+"""The stores of a scheduled kernel, and the loads on which each of them depends."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from math import prod
+from typing import TypeAlias
+
+from xdsl.dialects import arith, memref, scf
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Block, Operation, SSAValue
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from ....dialects import tir
+from ....dialects.properties import ints
+from ....dialects.walking import operations_in
+from ...tir.schedule.analysis import index_expr, memref_of
+
+_MAY_TRAP = (
+    arith.DivSIOp,
+    arith.DivUIOp,
+    arith.RemSIOp,
+    arith.RemUIOp,
+    arith.FloorDivSIOp,
+    arith.CeilDivSIOp,
+    arith.CeilDivUIOp,
+)
+
+_Load: TypeAlias = memref.LoadOp | tir.LoadQuadOp | tir.TexelReadOp
+
+
+@dataclass(frozen=True)
+class ElementAccess:
+    """A load or store of an element of a parameter, or of private or local memory."""
+
+    memory: SSAValue
+    shape: tuple[int, ...]
+    indices: tuple[AffineExpr | None, ...]
+    """One per axis of `shape`; None if it is not an affine expression over the loops."""
+
+
+@dataclass(frozen=True, eq=False)
+class StoreFlow:
+    """A store, and the loads on which it depends."""
+
+    access: ElementAccess
+    values: tuple[ElementAccess, ...]
+    """Loads that the stored value, or whether it is stored, depends on."""
+    addresses: tuple[ElementAccess, ...]
+    """Loads whose values select an address, or may be a divisor of integers."""
+
+
+class UnknownFlowError(Exception):
+    """A kernel has an operation whose accesses to memory are unknown."""
+
+
+class KernelFlow:
+    """The flow of elements through a kernel; each loop, and each OpenCL index, is a dimension.
+
+    All loops bound to one index share its dimension, since the index has one value everywhere in a
+    work-item.
+    """
+
+    def __init__(self, func: tir.FuncOp):
+        """Analyse a kernel; raise UnknownFlowError if that is impossible."""
+        self.extents: list[int | None] = []
+        """The extent of each dimension."""
+        self.bound: dict[tir.LoopKind, int] = {}
+        """The dimension of each OpenCL index."""
+        self.global_size = () if func.global_size is None else ints(func.global_size)
+        self.local_size = () if func.local_size is None else ints(func.local_size)
+        self.fixed: dict[SSAValue, set[int]] = {param: set() for param in func.params}
+        """The dimensions that a memory's loads have in common with the stores that they see."""
+        self.stores: defaultdict[SSAValue, list[StoreFlow]] = defaultdict(list)
+        self._leaves: dict[SSAValue, AffineExpr] = {}
+        ops = [*operations_in(func.body)]
+        for op in ops:
+            if isinstance(op, tir.ForOp):
+                self._number(op)
+        for op in ops:
+            self._record(op)
+
+    def _number(self, loop: tir.ForOp) -> None:
+        kind, extent = loop.kind.data, loop.size
+        dim = self.bound.get(kind, len(self.extents))
+        if kind.is_bound and kind not in self.bound:
+            self.bound[kind] = dim
+            extent = self._index_extent(kind)
+        if dim == len(self.extents):
+            self.extents.append(extent)
+        self._leaves[loop.var] = AffineDimExpr(dim)
+
+    def _index_extent(self, kind: tir.LoopKind) -> int:
+        total = self.global_size[kind.axis]
+        group = self.local_size[kind.axis] if self.local_size else 1
+        if kind.value.startswith("global"):
+            return total
+        return group if kind.value.startswith("local") else total // group
+
+    def _record(self, op: Operation) -> None:
+        """Note the memory that an operation allocates, or its store."""
+        if isinstance(op, memref.AllocaOp):
+            self.fixed[op.memref] = self._fixed(op)
+        elif isinstance(op, memref.StoreOp):
+            access = self._access(op.memref, op.indices)
+            self._store(op, access, [op.value], op.indices)
+        elif isinstance(op, tir.TexelWriteOp):
+            self._store(op, self._texel(op.destination, op), [op.value], (*op.coords, op.lane))
+        elif not isinstance(op, _Load):
+            if any(isinstance(value.type, MemRefType) for value in op.operands):
+                raise UnknownFlowError(op.name)
+
+    def _fixed(self, alloca: memref.AllocaOp) -> set[int]:
+        """Return the dimensions whose values are equal wherever this memory is accessed."""
+        space = memref_of(alloca.memref).memory_space
+        is_local = isinstance(space, tir.ScopeAttr) and space.scope is tir.Scope.Local
+        around = {loop.var for loop in tir.enclosing_loops(alloca)}
+        dims = {dim for var in around for dim in self._leaves[var].used_dims()}
+        for kind, dim in self.bound.items():
+            if not is_local or kind.value.startswith("group"):
+                dims.add(dim)
+            else:
+                dims.discard(dim)
+        return dims
+
+    def _store(
+        self,
+        op: Operation,
+        access: ElementAccess,
+        values: Iterable[SSAValue],
+        indices: Iterable[SSAValue],
+    ) -> None:
+        conditions: list[SSAValue] = []
+        parent = op.parent_op()
+        while parent is not None:
+            if isinstance(parent, scf.IfOp):
+                conditions.append(parent.cond)
+            parent = parent.parent_op()
+        loads = _Loads(self)
+        loads.follow([*values, *conditions], is_address=False)
+        loads.follow(self._unknown(indices), is_address=True)
+        flow = StoreFlow(access, tuple(loads.values), tuple(loads.addresses))
+        self.stores[access.memory].append(flow)
+
+    def _access(self, memory: SSAValue, indices: Iterable[SSAValue]) -> ElementAccess:
+        exprs = tuple(index_expr(index, self._leaves) for index in indices)
+        return ElementAccess(memory, memref_of(memory).get_shape(), exprs)
+
+    def _texel(self, memory: SSAValue, op: tir.TexelReadOp | tir.TexelWriteOp) -> ElementAccess:
+        """Return an access by texel, as one to an array of the image's rows or of all texels."""
+        type_ = memref_of(memory)
+        extents = (prod(type_.get_shape()) // tir.TEXEL,)
+        if tir.is_texture(type_):
+            extents = tir.image_of(type_).extents[::-1]
+        indices = (*reversed([*op.coords]), op.lane)
+        exprs = tuple(index_expr(index, self._leaves) for index in indices)
+        return ElementAccess(memory, (*extents, tir.TEXEL), exprs)
+
+    def _unknown(self, indices: Iterable[SSAValue]) -> list[SSAValue]:
+        return [index for index in indices if index_expr(index, self._leaves) is None]
+
+    def load_of(self, op: _Load) -> tuple[ElementAccess, list[SSAValue]]:
+        """Return the element that an operation loads, and the values that select it."""
+        if isinstance(op, tir.TexelReadOp):
+            return self._texel(op.source, op), self._unknown((*op.coords, op.lane))
+        return self._access(op.memref, op.indices), self._unknown(op.indices)
+
+
+class _Loads:
+    """The loads on which values depend, found backwards."""
+
+    def __init__(self, flow: KernelFlow) -> None:
+        self.values: list[ElementAccess] = []
+        self.addresses: list[ElementAccess] = []
+        self._flow = flow
+        self._seen: set[tuple[SSAValue, bool]] = set()
+
+    def follow(self, values: Iterable[SSAValue], *, is_address: bool) -> None:
+        pending = [(value, is_address) for value in values]
+        while pending:
+            found = pending.pop()
+            if found not in self._seen and not isinstance(found[0].owner, Block):
+                self._seen.add(found)
+                pending += self._behind(*found)
+
+    def _behind(self, value: SSAValue, is_address: bool) -> list[tuple[SSAValue, bool]]:
+        """Return the values that `value` is computed from; note it if it is loaded."""
+        op = value.owner
+        assert isinstance(op, Operation)
+        if isinstance(op, _Load):
+            access, selecting = self._flow.load_of(op)
+            (self.addresses if is_address else self.values).append(access)
+            return [(each, True) for each in selecting]
+        if isinstance(op, scf.IfOp):
+            index = op.results.index(value)
+            ends = [region.block.last_op for region in op.regions]
+            yielded = [end.operands[index] for end in ends if isinstance(end, scf.YieldOp)]
+            return [(each, is_address) for each in (op.cond, *yielded)]
+        if op.regions:
+            raise UnknownFlowError(op.name)
+        if isinstance(op, _MAY_TRAP) and not isinstance(op.rhs.owner, arith.ConstantOp):
+            is_address = True
+        return [(each, is_address) for each in op.operands]

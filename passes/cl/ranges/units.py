@@ -1,0 +1,214 @@
+"""The units of a range that a kernel needs of its inputs, for the units of its results."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from math import prod
+
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
+
+from ....dialects import tir
+from ....dialects.tir.affine import bounds, linear, simplify
+from ....dialects.tir.expressions import used_dims, with_dims
+from ....dialects.tir.linear import Extents
+from .flow import ElementAccess, KernelFlow, StoreFlow
+
+_MOST_STORES = 4096
+"""Pairs of a store and its unit, after which the analysis gives up."""
+
+
+@dataclass
+class UnitNeeds:
+    """What a kernel needs to compute some units of its results."""
+
+    whole: set[int] = field(default_factory=set[int])
+    """The inputs that it needs whole."""
+    equal: dict[int, int] = field(default_factory=dict[int, int])
+    """The inputs of which it needs the same units only, with the elements of a unit."""
+    written: list[AffineExpr] | None = field(default_factory=list[AffineExpr])
+    """The units that its stores write, over the dimensions of the flow; None if some are unknown.
+
+    A work-item is needed if one of them is."""
+
+
+@dataclass(frozen=True)
+class Units:
+    """The number of units, and the extents of the dimensions of a kernel's flow."""
+
+    count: int
+    extents: Extents
+
+    def of(self, access: ElementAccess, elements: int) -> AffineExpr | None:
+        """Return the unit of an accessed element, `number floordiv elements mod count`.
+
+        An element's number counts it in the order of memory. Only the indices that select the unit
+        matter: the others stay within their axes.
+        """
+        total = prod(access.shape)
+        stride, row = total, list[tuple[AffineExpr, int]]()
+        for size, index in zip(access.shape, access.indices, strict=True):
+            stride //= max(size, 1)
+            if size != 1 and stride % (elements * self.count):
+                if index is None:
+                    return None
+                row.append((index, stride))
+            if stride <= elements:
+                break
+        if not stride or elements % stride:
+            return None
+        unit: AffineExpr = AffineExpr.constant(0)
+        for index, each in row:
+            unit = unit + index * (each // stride)
+        unit = unit // (elements // stride)
+        if elements * self.count != total:
+            unit = unit % self.count
+        return simplify(unit, self.extents)
+
+    def choices(self, shape: Sequence[int]) -> Iterator[int]:
+        """Yield how many elements a unit of a memory may have, outermost axes first.
+
+        An axis may be several axes in one, such as tokens by batch.
+        """
+        stride = prod(shape)
+        if not stride or stride % self.count:
+            return
+        yield stride // self.count
+        for size in shape:
+            stride //= size
+            inner, rest = divmod(size, self.count)
+            if not rest:
+                yield from (stride * k for k in range(inner, 0, -1) if inner % k == 0)
+
+    def is_within(self, first: AffineExpr | None, second: AffineExpr | None) -> bool:
+        """Return whether a unit is never greater than another one; False if one is unknown."""
+        if first is None or second is None:
+            return False
+        _, most = bounds(first + second * -1, self.extents)
+        return most is not None and most <= 0
+
+
+def needs_of(
+    func: tir.FuncOp, flow: KernelFlow, results: Mapping[int, int | None], units: Units
+) -> UnitNeeds:
+    """Return what a kernel needs to compute the leading units of its results.
+
+    `results` are the positions of the needed results, with the elements of a unit, or None for a
+    result that is needed whole.
+    """
+    return _Tracer(func, flow, units).run(results)
+
+
+class _Tracer:
+    def __init__(self, func: tir.FuncOp, flow: KernelFlow, units: Units) -> None:
+        self.flow = flow
+        self.units = units
+        self.params = func.params
+        outputs = set(func.output_indices)
+        self.inputs = {p: i for i, p in enumerate(func.params) if i not in outputs}
+        self.needs = UnitNeeds()
+        self._pending: list[tuple[StoreFlow, AffineExpr | None]] = []
+        self._reads: dict[int, list[tuple[ElementAccess, AffineExpr | None]]] = {}
+        self._seen: set[tuple[StoreFlow, AffineExpr | None]] = set()
+
+    def run(self, results: Mapping[int, int | None]) -> UnitNeeds:
+        for position, elements in results.items():
+            for store in self.flow.stores[self.params[position]]:
+                unit = None if elements is None else self.units.of(store.access, elements)
+                self._write(store, unit)
+        while self._pending:
+            if len(self._seen) > _MOST_STORES:
+                return UnitNeeds(set(self.inputs.values()), written=None)
+            store, unit = self._pending.pop()
+            for access in store.values:
+                self._read(access, unit)
+            for access in store.addresses:
+                self._read(access, None)
+        for position, reads in self._reads.items():
+            if (elements := self._elements(reads)) is None:
+                self.needs.whole.add(position)
+            else:
+                self.needs.equal[position] = elements
+        return self.needs
+
+    def _elements(self, reads: Sequence[tuple[ElementAccess, AffineExpr | None]]) -> int | None:
+        """Return the elements of a unit with which an input is read no further than written."""
+        for elements in dict.fromkeys(self.units.choices(reads[0][0].shape)):
+            if all(
+                self.units.is_within(self.units.of(each, elements), unit) for each, unit in reads
+            ):
+                return elements
+        return None
+
+    def _write(self, store: StoreFlow, unit: AffineExpr | None) -> None:
+        """Follow a needed store to a parameter."""
+        if unit is None:
+            self.needs.written = None
+        elif self.needs.written is not None:
+            self.needs.written.append(unit)
+        self._follow(store, unit)
+
+    def _follow(self, store: StoreFlow, unit: AffineExpr | None) -> None:
+        if (store, unit) not in self._seen:
+            self._seen.add((store, unit))
+            self._pending.append((store, unit))
+
+    def _read(self, access: ElementAccess, unit: AffineExpr | None) -> None:
+        """Follow a load of which only `unit` and those before it are needed; None means all."""
+        position = self.inputs.get(access.memory)
+        if position is None:
+            is_result = access.memory in self.params
+            for store in self.flow.stores[access.memory]:
+                seen = None if unit is None else self._at(unit, access, store)
+                (self._write if is_result else self._follow)(store, seen)
+        else:
+            self._reads.setdefault(position, []).append((access, unit))
+
+    def _at(self, unit: AffineExpr, load: ElementAccess, store: StoreFlow) -> AffineExpr | None:
+        """Return a unit over the loops around `load` over those around a store that it sees.
+
+        The indices of both are equal, which determines the loops of the load. None if it does not.
+        """
+        fixed = self.flow.fixed[load.memory]
+        free = used_dims(unit) - fixed
+        if not free:
+            return unit
+        known: dict[int, AffineExpr] = {}
+        for index, stored in zip(load.indices, store.access.indices, strict=True):
+            if index is not None and stored is not None and used_dims(index) & free:
+                known |= self._solved(index, stored, fixed)
+        if not free <= known.keys():
+            return None
+        count = len(self.flow.extents)
+        dims = [known.get(dim, AffineDimExpr(dim)) for dim in range(count)]
+        return simplify(with_dims(unit, dims), self.flow.extents)
+
+    def _solved(
+        self, index: AffineExpr, stored: AffineExpr, fixed: set[int]
+    ) -> dict[int, AffineExpr]:
+        """Return the dimensions of `index` that are not fixed, given that it equals `stored`."""
+        form = linear(index, self.flow.extents)
+        rest = stored + -form.constant
+        digits: list[tuple[int, int]] = []
+        for atom, factor in form.terms.items():
+            if isinstance(atom, AffineDimExpr) and atom.position not in fixed:
+                digits.append((factor, atom.position))
+            elif used_dims(atom) <= fixed:
+                rest = rest + atom * -factor
+            else:
+                return {}
+        return dict(self._digits(rest, sorted(digits)))
+
+    def _digits(
+        self, number: AffineExpr, digits: list[tuple[int, int]]
+    ) -> Iterator[tuple[int, AffineExpr]]:
+        """Yield each digit of a number: dimensions with their factors, the smallest first."""
+        most = 0
+        for factor, dim in digits:
+            extent = self.flow.extents[dim]
+            if factor <= most or extent is None:
+                return
+            most += factor * (extent - 1)
+        for i, (factor, dim) in enumerate(digits):
+            below = number % digits[i + 1][0] if i + 1 < len(digits) else number
+            yield dim, below // factor
