@@ -27,7 +27,7 @@ from .context import CloptContext, explaining, weights_of
 from .decisions.choice_file import read_choices
 from .decisions.choices import demand, remark_unmatched
 from .dialects import nn, tir
-from .dialects.cl import ProgramOp, Target, set_target, target_of
+from .dialects.cl import RANGE, ProgramOp, RangeAttr, Target, set_target, target_of
 from .errors import CloptError
 from .formats import format_of
 from .messages.arguments import check_keywords, check_type, checked_dims
@@ -75,6 +75,8 @@ def compile_model(
     asked = options.quantization
     report = _quantize(module, ctx, asked, needs_shifts(described), place, use_cache)
     set_target(module, described)
+    if options.ranged is not None:
+        _mark_range(module, options.ranged, options.dims or {}, model if parsed is None else parsed)
     _mark_images(module, ctx, options.images)
     if options.choices is not None:
         demand(module, read_choices(Path(options.choices)))
@@ -267,6 +269,18 @@ def _round_scales(module: ModuleOp, ctx: CloptContext) -> None:
 
     run_pipeline(ctx, module, "simplify")
     NNRoundScalesPass().apply(ctx, module)
+
+
+def _mark_range(module: ModuleOp, symbol: str, dims: Mapping[str, int], source: object) -> None:
+    """Note the symbol whose smaller values the program also serves."""
+    from .frontends.onnx.declared import ranged_ports
+    from .frontends.onnx.model import Model, snapshot
+
+    if symbol not in dims or isinstance(source, ModuleOp):
+        raise CloptError(f'ranged names "{symbol}", which is not a dimension in dims.')
+    model = source if isinstance(source, Model) else snapshot(source)
+    ports = ranged_ports(model, dims, symbol)
+    module.attributes[RANGE] = RangeAttr.of(symbol, dims[symbol], ports)
 
 
 def _mark_images(module: ModuleOp, ctx: CloptContext, names: Sequence[str]) -> None:

@@ -211,6 +211,20 @@ class CompiledModel:
         """Build the kernels and upload the weights now instead of at the first run."""
         _ = self.executable
 
+    def restricted(self, value: int) -> CompiledModel:
+        """Return a model that computes the results for a smaller value of the ranged dimension.
+
+        The model must be compiled with `CompileOptions.ranged`. Inputs and outputs have the shapes
+        of this model, of which only the parts for the first `value` units count: the program reads
+        any values in the other parts of its inputs, and leaves any in those of its outputs. Kernels
+        and all memory are shared with this model, whose inferences take turns with the new one's.
+        """
+        whole = self.executable
+        restricted = CompiledModel(self.contents, lambda: whole.restricted(value))
+        restricted.values, restricted.origin = self.values, self.origin
+        restricted.prepare()
+        return restricted
+
     def run_by(self, make_executable: Callable[[], Runnable]) -> None:
         """Use another executable of the same program; call this before the first run."""
         self._make_executable = make_executable

@@ -50,7 +50,7 @@ def describe_launches(module: ModuleOp, weights: Weights) -> Launches | None:
         or any(kernel.global_size is None for kernel in kernels.values())
     ):
         return None
-    return _LaunchDescriber(program, kernels, values).run()
+    return _LaunchDescriber(module, kernels, values).run()
 
 
 class _LaunchDescriber:
@@ -58,11 +58,11 @@ class _LaunchDescriber:
 
     def __init__(
         self,
-        program: cl.ProgramOp,
+        module: ModuleOp,
         kernels: Mapping[str, cl.Kernel],
         values: Mapping[SSAValue, cl.MemorySlice],
     ) -> None:
-        self.program = program
+        self.program = program = program_of(module)
         self.kernels = kernels
         self.values = values
         ops = list(program.body.block.ops)
@@ -77,6 +77,7 @@ class _LaunchDescriber:
         ]
         self.numbers = {value: number for number, value in enumerate(memories)}
         self.calls = host_commands(program)
+        self.range = cl.range_of(module)
 
     def run(self) -> Launches:
         ports = self.program.ports
@@ -88,6 +89,7 @@ class _LaunchDescriber:
             tuple(byte_count(value.type) for value in self.buffers),
             tuple((op.key.data, byte_count(op.result.type)) for op in self.constants),
             tuple(map(self._command, cl.enqueued(self.program))),
+            None if self.range is None else self.range.largest,
         )
 
     def _arena_sizes(self) -> tuple[int, ...]:
@@ -117,6 +119,7 @@ class _LaunchDescriber:
             kernel.local_size,
             tuple(Buffer(kernel.position(i), self._part(arg)) for i, arg in enumerate(op.args)),
             tuple(numbers),
+            op.ranged_sizes,
         )
 
     def _call(self, command: HostCommand, node: str) -> FunctionCall:

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from ..dialects.ranged_size import RangedSize
 from ..tensor_info import TensorInfo
 
 
@@ -47,6 +48,8 @@ class LaunchRecord:
     local_size: tuple[int, ...] | None
     buffers: tuple[Buffer, ...]
     integers: tuple[Integer, ...]
+    sizes: tuple[RangedSize, ...] | None = None
+    """The global size for smaller values of the program's symbol; None if it stays the same."""
 
 
 @dataclass(frozen=True)
@@ -102,6 +105,8 @@ class Launches:
     constants: tuple[tuple[str, int], ...]
     """The key and the number of bytes of each constant."""
     commands: tuple[LaunchedCommand, ...]
+    largest: int | None = None
+    """The greatest value of the symbol whose smaller values the program also serves."""
 
     @property
     def functions(self) -> list[str]:
@@ -111,7 +116,8 @@ class Launches:
 
     def as_json(self) -> dict[str, Any]:
         """Return the launches as JSON values that `from_json` reads."""
-        table = asdict(self)
+        table = _without_none(asdict(self), "largest")
+        table["commands"] = [_without_none(command, "sizes") for command in table["commands"]]
         return table | {key: ports_as_json(getattr(self, key)) for key in ("inputs", "outputs")}
 
     @classmethod
@@ -125,6 +131,7 @@ class Launches:
             tuple(table["buffers"]),
             tuple((key, size) for key, size in table["constants"]),
             tuple(map(_command, table["commands"])),
+            table.get("largest"),
         )
 
 
@@ -148,6 +155,11 @@ def ports_of_json(rows: Sequence[dict[str, Any]]) -> tuple[TensorInfo, ...]:
     )
 
 
+def _without_none(table: dict[str, Any], key: str) -> dict[str, Any]:
+    """Return a table without an optional entry that most programs do not have."""
+    return {name: value for name, value in table.items() if name != key or value is not None}
+
+
 def _argument(row: Sequence[Any]) -> FunctionArgument:
     part, key, type_, shape, is_written = row
     part = None if part is None else MemoryRange(*part)
@@ -161,11 +173,12 @@ def _command(row: dict[str, Any]) -> LaunchedCommand:
         row["arguments"] = tuple(map(_argument, row["arguments"]))
         row["scalars"] = tuple(row["scalars"])
         return FunctionCall(**row)
-    local = row["local_size"]
+    local, sizes = row["local_size"], row.get("sizes")
     return LaunchRecord(
         row["function"],
         tuple(row["global_size"]),
         None if local is None else tuple(local),
         tuple(Buffer(position, MemoryRange(*part)) for position, part in row["buffers"]),
         tuple(Integer(*integer) for integer in row["integers"]),
+        None if sizes is None else tuple(RangedSize(*size) for size in sizes),
     )

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
 import numpy as np
 import pyopencl as cl
 
 from ...dialects.crossings import Fence
+from ...dialects.ranged_size import RangedSize
 from ...errors import CloptError
 
 if TYPE_CHECKING:
@@ -28,6 +29,14 @@ class Launch:
     local_size: tuple[int, ...] | None
     bindings: tuple[tuple[int, int], ...]
     """(argument, number of a `Binding`) for the arguments that depend on the caller's buffers."""
+    sizes: tuple[RangedSize, ...] | None = None
+    """The global size for smaller values of the program's symbol; None if it stays the same."""
+
+    def at(self, value: int) -> Launch:
+        """Return the launch for a value of the symbol."""
+        if self.sizes is None:
+            return self
+        return replace(self, global_size=tuple(size.at(value) for size in self.sizes), sizes=None)
 
 
 @dataclass(frozen=True)
@@ -150,3 +159,8 @@ class CommandPlan:
     memory: object
     """The program's own memory, kept alive here because kernels do not keep their arguments alive.
     """
+
+    def at(self, value: int) -> CommandPlan:
+        """Return the commands for a smaller value of the program's symbol."""
+        commands = [each.at(value) if isinstance(each, Launch) else each for each in self.commands]
+        return replace(self, commands=commands)

@@ -10,6 +10,7 @@ from xdsl.dialects.builtin import ModuleOp
 
 from ...dialects.cl.kernels import Kernel, kernels_of
 from ...dialects.cl.program import ProgramOp
+from ...dialects.cl.range_attr import range_of
 from ...errors import CloptError
 from ...weights import Weights
 from ..offload import needs_library, source_of, with_launches
@@ -90,6 +91,8 @@ class Executable(LaunchedProgram):
             LaunchResources(self._images, built.programs, binaries, weights),
         )
         self._arena_lock = ArenaLock(memory.root for memory in storage.arenas)
+        range_ = range_of(module)
+        self._largest = None if range_ is None else range_.largest
 
     @property
     def program(self) -> ProgramOp:

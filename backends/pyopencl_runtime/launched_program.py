@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from functools import partial
 from itertools import islice
+from typing import TYPE_CHECKING
 
 import pyopencl as cl
 
+from ...errors import CloptError
 from .arrays import PortMemory
 from .commands import Binding, Call, Command, CommandPlan, CopyCommand, Launch
 from .devices import Device
@@ -15,14 +17,19 @@ from .memory import BufferMemory
 from .runnable import Interface, Runnable
 from .timing import Timing
 
+if TYPE_CHECKING:
+    from ...dialects.cl.program import ProgramOp
+
 
 class LaunchedProgram(Runnable):
     """A program of kernel launches, copies and host calls.
 
-    Subclasses set `_plan` and `_arena_lock`.
+    Subclasses set `_plan`, `_arena_lock` and `_largest`.
     """
 
     _plan: CommandPlan
+    _largest: int | None
+    """The greatest value of the symbol whose smaller values the program also serves, if any."""
 
     def __init__(
         self, interface: Interface, place: tuple[Device, cl.Context, cl.CommandQueue]
@@ -38,30 +45,50 @@ class LaunchedProgram(Runnable):
         """The kernel launches of one inference, in queue order."""
         return [command for command in self._plan.commands if isinstance(command, Launch)]
 
+    def restricted(self, value: int) -> LaunchedProgram:
+        if self._largest is None:
+            raise CloptError(
+                "This program serves only its own sizes; compile the model with a ranged dimension."
+            )
+        if not 1 <= value <= self._largest:
+            raise CloptError(f"The program serves sizes from 1 to {self._largest}, not {value}.")
+        is_whole = value == self._largest or any(port.image for port in self._ports)
+        return self if is_whole else RestrictedProgram(self, value)
+
     def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[PortMemory, ...]) -> None:
+        self._put(queue, buffers, self._plan)
+
+    def _put(
+        self, queue: cl.CommandQueue, buffers: tuple[PortMemory, ...], plan: CommandPlan
+    ) -> None:
+        """Put the commands of a plan on the queue; it may be a restriction of this program's."""
         if buffers is not self._bound:
             self._bind(buffers)
-        for command in self._plan.commands:
+        for command in plan.commands:
             if isinstance(command, Call):
                 command.put(queue, self._arguments)
             else:
-                _put(command, queue, buffers)
+                _enqueue_one(command, queue, buffers)
 
     def _timings(self, buffers: tuple[PortMemory, ...], runs: int) -> list[list[Timing]]:
+        return self._timed_runs(buffers, runs, self._plan)
+
+    def _timed_runs(
+        self, buffers: tuple[PortMemory, ...], runs: int, plan: CommandPlan
+    ) -> list[list[Timing]]:
+        """Time inferences by a plan, which may be a restriction of this program's."""
         profiling = cl.command_queue_properties.PROFILING_ENABLE
         queue = cl.CommandQueue(self.context, self.device.handle, profiling)
         # All runs are enqueued back to back: in a pause the threads of a CPU runtime would go to
         # sleep, and the first kernel would include the time to wake them.
         timers = [
-            [self._timed(command, queue, buffers) for command in self._plan.commands]
-            for _ in range(runs)
+            [self._timed(command, queue, buffers) for command in plan.commands] for _ in range(runs)
         ]
         queue.finish()
         timings: list[list[Timing]] = []
         for run in timers:
             times = iter([timer() for timer in run])
-            counts = self._plan.counts
-            timings.append([Timing.joined(list(islice(times, count))) for count in counts])
+            timings.append([Timing.joined(list(islice(times, count))) for count in plan.counts])
         return timings
 
     def _timed(
@@ -69,7 +96,7 @@ class LaunchedProgram(Runnable):
     ) -> Callable[[], Timing]:
         """Enqueue a command; return a function that gives its time once the queue has finished."""
         if not isinstance(command, Call):
-            return partial(Timing.of, _put(command, queue, buffers))
+            return partial(Timing.of, _enqueue_one(command, queue, buffers))
         before = cl.enqueue_marker(queue)
         command.put(queue, self._arguments)
         return partial(Timing.between, before, cl.enqueue_marker(queue))
@@ -95,6 +122,39 @@ class LaunchedProgram(Runnable):
         return given if is_image else BufferMemory(given, self._images, self._sizes[index])
 
 
+class RestrictedProgram(LaunchedProgram):
+    """A program for a smaller value of a symbol: the same kernels and memory, fewer work-items."""
+
+    def __init__(self, whole: LaunchedProgram, value: int) -> None:
+        interface = Interface(whole.inputs, whole.outputs, whole._sizes)
+        super().__init__(interface, (whole.device, whole.context, whole.queue))
+        self._whole = whole
+        self._plan = whole._plan.at(value)
+        self._largest = whole._largest
+        self._arena_lock = whole._arena_lock
+        self._own = whole._own
+        self.source = whole.source
+        self.built_from_cache = whole.built_from_cache
+        self.arena_bytes, self.arena = whole.arena_bytes, whole.arena
+        self.image_views = whole.image_views
+        self.device_bytes = whole.device_bytes
+
+    @property
+    def program(self) -> ProgramOp:
+        return self._whole.program
+
+    def restricted(self, value: int) -> LaunchedProgram:
+        return self._whole.restricted(value)
+
+    # The arguments are set on kernels that both programs launch, so one of them keeps track.
+
+    def _enqueue(self, queue: cl.CommandQueue, buffers: tuple[PortMemory, ...]) -> None:
+        self._whole._put(queue, buffers, self._plan)
+
+    def _timings(self, buffers: tuple[PortMemory, ...], runs: int) -> list[list[Timing]]:
+        return self._whole._timed_runs(buffers, runs, self._plan)
+
+
 def _argument(memory: BufferMemory | cl.Image, binding: Binding) -> PortMemory:
     """Return the kernel argument for a binding; images are always bound whole."""
     if isinstance(memory, cl.Image):
@@ -104,7 +164,7 @@ def _argument(memory: BufferMemory | cl.Image, binding: Binding) -> PortMemory:
     return memory.argument(binding.form, binding.offset)
 
 
-def _put(
+def _enqueue_one(
     command: Launch | CopyCommand, queue: cl.CommandQueue, buffers: Sequence[PortMemory]
 ) -> cl.Event:
     if isinstance(command, Launch):

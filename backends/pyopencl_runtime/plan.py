@@ -21,6 +21,7 @@ from ...dialects.cl import (
 from ...dialects.cl.images import image_of
 from ...dialects.cl.ops import byte_count
 from ...dialects.node_names import named_node
+from ...dialects.ranged_size import RangedSize
 from ...errors import CloptError
 from ...tensor_info import TensorInfo
 from ...weights import Array, Weights
@@ -69,7 +70,7 @@ def make_plan(
             case EnqueueCopyOp():
                 made = maker.copy(op)
             case EnqueueKernelOp():
-                made = maker.launch(kernels[op.kernel_name], op.args)
+                made = maker.launch(kernels[op.kernel_name], op.args, op.ranged_sizes)
             case EnqueueOffloadOp():
                 made = [maker.call(calls[op], named_node(op))]
             case _:
@@ -103,7 +104,12 @@ class _CommandFactory:
         )
         return [CopyCommand(source, destination, options)]
 
-    def launch(self, kernel: Kernel, args: Sequence[SSAValue]) -> list[Command]:
+    def launch(
+        self,
+        kernel: Kernel,
+        args: Sequence[SSAValue],
+        sizes: tuple[RangedSize, ...] | None = None,
+    ) -> list[Command]:
         """Return the launch of `kernel`, or nothing if its NDRange is empty."""
         if kernel.global_size is None:
             raise CloptError(
@@ -136,7 +142,7 @@ class _CommandFactory:
         for scalar in kernel.scalars:
             value = np.uint32(scalar.value) if scalar.bytes == 4 else np.uint64(scalar.value)
             handle.set_arg(scalar.position, value)
-        return [Launch(handle, kernel.global_size, kernel.local_size, tuple(bindings))]
+        return [Launch(handle, kernel.global_size, kernel.local_size, tuple(bindings), sizes)]
 
     def call(self, command: HostCommand, node: str) -> Command:
         """Return the call of a function on the host."""

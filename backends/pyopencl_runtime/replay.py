@@ -103,6 +103,7 @@ class Replay(LaunchedProgram):
         counts = [1] * len(commands)
         self._plan = CommandPlan(commands, list(self._numbers), counts, self._memories_here)
         self._arena_lock = ArenaLock(memory.root for memory in arenas)
+        self._largest = launches.largest
 
     @property
     def program(self) -> ProgramOp:
@@ -163,7 +164,7 @@ class Replay(LaunchedProgram):
                 kernel.set_arg(position, argument)
         for position, type_, value in command.integers:
             kernel.set_arg(position, np.dtype(type_).type(value))
-        return Launch(kernel, command.global_size, local, tuple(bindings))
+        return Launch(kernel, command.global_size, local, tuple(bindings), command.sizes)
 
     def _argument(self, part: MemoryRange) -> int | cl.Buffer:
         """Return the buffer of a part, or the number of its binding."""

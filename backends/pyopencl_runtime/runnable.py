@@ -179,6 +179,13 @@ class Runnable(ABC):
                 self._images_bound[index] = check_image(port, image, is_output, self.context)
             self._side = self._free_side()
 
+    def restricted(self, value: int) -> Runnable:
+        """Return a program that computes the results for a smaller value of the symbol.
+
+        `CompiledModel.restricted` explains it. This one computes all results.
+        """
+        return self
+
     @property
     @abstractmethod
     def program(self) -> ProgramOp:

@@ -32,6 +32,20 @@ def declared_outputs(model: Model, dims: Mapping[str, int]) -> list[TensorInfo]:
     return [_port(value.name, value.type, dims) for value in outputs]
 
 
+def ranged_ports(model: Model, dims: Mapping[str, int], symbol: str) -> list[str]:
+    """Return the inputs and outputs whose outermost axis, except for axes of 1, is a symbol.
+
+    `dims` has the sizes of the others.
+    """
+    others = {name: size for name, size in dims.items() if name != symbol}
+    return [
+        port.name
+        for port in (*declared_inputs(model, others), *declared_outputs(model, others))
+        if port.symbols.count(symbol) == 1
+        and all(size == 1 for size in port.shape[: port.symbols.index(symbol)])
+    ]
+
+
 def _port(name: str, proto: TypeProto, dims: Mapping[str, int]) -> TensorInfo:
     tensor = proto.tensor_type
     # An output without a type holds objects until a program computes it.
