@@ -112,7 +112,6 @@ _FIELDS = {
 def _check(options: CompileOptions) -> None:
     """Refuse options of a wrong type, and keywords without a meaning."""
     from .api import compile
-    from .passes.nn.mixed_precision import PRECISIONS
 
     check_type("target", options.target, (str, PathLike, Target), _A_TARGET)
     check_type("weights", options.weights, (Weights,), "a clopt.weights.Weights")
@@ -123,9 +122,16 @@ def _check(options: CompileOptions) -> None:
     check_keywords(options.facts, fact_types(), signature(compile).parameters, _FIELDS)
     if options.explain not in (False, True, REPORT):
         raise CloptError(f'explain must be True, False or "{REPORT}", not {options.explain!r}.')
-    if options.precision not in PRECISIONS:
+    check_precision(options.precision)
+
+
+def check_precision(precision: str) -> None:
+    """Raise CloptError for an unknown precision."""
+    from .passes.nn.mixed_precision import PRECISIONS
+
+    if precision not in PRECISIONS:
         names = ", ".join(PRECISIONS)
-        raise CloptError(f'precision must be one of {names}, not "{options.precision}".')
+        raise CloptError(f'precision must be one of {names}, not "{precision}".')
 
 
 def _choose_target(options: CompileOptions, place: Place) -> tuple[Callable[[], Target], Place]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -12,7 +13,7 @@ from xdsl.passes import ModulePass
 
 from ..api import compile as compile_model
 from ..backends.pyopencl_runtime import find_device, live_target
-from ..compilation import read_module
+from ..compilation import check_precision, read_module
 from ..compiled_model import CompiledModel
 from ..context import CloptContext
 from ..decisions.choice_file import choices_text
@@ -21,7 +22,8 @@ from ..decisions.database import Tuning
 from ..dialects import cl, nn
 from ..errors import CloptError
 from ..formats import format_of
-from ..frontends.onnx.model import read_model
+from ..frontends.onnx.importer import check_dims
+from ..frontends.onnx.model import Model, read_model
 from ..passes.pipelines import run_pipeline
 from ..passes.tir.apply_plan import TIRApplyPlanPass
 from ..passes.tir.choose_plan import TIRChoosePlanPass
@@ -47,18 +49,15 @@ class TunedModel:
     precision: str = "f32"
 
     def check(self) -> None:
-        """Raise CloptError if the file is absent, or if a short one is not of its format.
+        """Raise CloptError for a wrong option, an absent file or a short file not of its format.
 
         A search reads the model only after it has started processes, which takes seconds.
         """
-        try:
-            size = self.path.stat().st_size
-        except OSError as error:
-            raise CloptError(f"Cannot read {self.path}: {error.strerror}.") from error
-        if format_of(self.path) == "onnx":
-            if size <= _SHORT_ONNX:
-                read_model(self.path)
-        elif size <= _SHORT_TEXT:
+        check_precision(self.precision)
+        self._target_choice.load()
+        if self._short_onnx is not None:
+            check_dims(self._short_onnx, self.dims or {})
+        elif format_of(self.path) != "onnx" and self._size() <= _SHORT_TEXT:
             read_module(self.path, self.dims, CloptContext())
 
     def tasks(self, tuning: Tuning | None = None) -> list[Task]:
@@ -88,16 +87,33 @@ class TunedModel:
         """Return its module with the plans of all kernels; `choices` come first."""
         return self._lowered(TIRApplyPlanPass, tuning, choices)[0]
 
+    @property
+    def _target_choice(self) -> TargetChoice:
+        return TargetChoice(None, {}) if self.target is None else TargetChoice.parse(self.target)
+
+    @cached_property
+    def _short_onnx(self) -> Model | None:
+        """The content of a short ONNX model, which is parsed once."""
+        is_short = format_of(self.path) == "onnx" and self._size() <= _SHORT_ONNX
+        return read_model(self.path) if is_short else None
+
+    def _size(self) -> int:
+        """Return the bytes of the file."""
+        try:
+            return self.path.stat().st_size
+        except OSError as error:
+            raise CloptError(f"Cannot read {self.path}: {error.strerror}.") from error
+
     def _lowered(
         self,
         until: type[ModulePass],
         tuning: Tuning | None = None,
         choices: Iterable[cl.ChoiceAttr] | None = None,
     ) -> tuple[ModuleOp, CloptContext]:
-        choice = TargetChoice(None, {}) if self.target is None else TargetChoice.parse(self.target)
+        choice = self._target_choice
         target = choice.load() or choice.change(live_target(find_device(self.device)))
         ctx = CloptContext()
-        module = read_module(self.path, self.dims, ctx)
+        module = read_module(self.path, self.dims, ctx, parsed=self._short_onnx)
         cl.set_target(module, target)
         if choices is not None:
             demand(module, choices)

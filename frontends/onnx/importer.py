@@ -48,7 +48,7 @@ def import_onnx(
     inputs = inputs_of(model)
     _check_names(model, dims, values, inputs)
     importer = NodeImporter(builder, model.opsets, model.functions, model.folder)
-    if unbound := [each for each in _dimensions(inputs) if each.name not in dims]:
+    if unbound := _unbound(inputs, dims):
         _add_inputs(
             inputs, {**dict.fromkeys((d.name for d in unbound), 1), **dims}, {}, scope, builder
         )
@@ -69,6 +69,17 @@ def import_onnx(
         res_attrs=_named([value.name for value in model.graph.output]),
     )
     return ModuleOp([main])
+
+
+def check_dims(model: Model, dims: Mapping[str, int]) -> None:
+    """Raise CloptError if `dims` names no dimension of the model or lacks one.
+
+    Before a dimension that is missing, this tells of what `import_onnx` cannot import for any size.
+    """
+    inputs = inputs_of(model)
+    _check_names(model, dims, {}, inputs)
+    if _unbound(inputs, dims):
+        import_onnx(model, Weights(), dims)
 
 
 def _add_inputs(
@@ -115,6 +126,10 @@ def _dimensions(inputs: Sequence[ValueInfoProto]) -> list[OpenDimension]:
         for value in inputs
         for symbol, axis in open_dimensions(value.type, value.name)
     ]
+
+
+def _unbound(inputs: Sequence[ValueInfoProto], dims: Mapping[str, int]) -> list[OpenDimension]:
+    return [each for each in _dimensions(inputs) if each.name not in dims]
 
 
 def _check_names(

@@ -76,6 +76,23 @@ def test_a_bad_model_is_told_before_processes_start(
         assert sentence in said(words, capsys)
 
 
+@pytest.mark.parametrize(
+    ("words", "sentence"),
+    [
+        ("--dim batch=1 --target adreno-741", 'There is no target "adreno-741"; did you mean'),
+        ("--dim batch=1 --target pocl texure=on", "texure"),
+        ("--dim batch=1 --precision f8", "precision must be one of f32, f16-storage, f16, not"),
+        ("--dim bach=1", "has no dimension 'bach' to bind; it has: batch."),
+        ("--trials 1", "(axis 0 of 'image') is not fixed; bind with --dim batch=1\n"),
+    ],
+)
+@pytest.mark.usefixtures("no_machines")
+def test_a_wrong_option_is_told_before_processes_start(
+    words: str, sentence: str, capsys: pytest.CaptureFixture[str]
+):
+    assert sentence in said([str(CONV), *words.split()], capsys)
+
+
 @pytest.mark.usefixtures("no_machines")
 def test_a_missing_folder_is_told_before_processes_start(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]

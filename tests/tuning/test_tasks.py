@@ -5,14 +5,20 @@ from __future__ import annotations
 import pickle
 from pathlib import Path
 
+import pytest
+
 from clopt.dialects import cl, tir
 from clopt.dialects.cl.placement import roots
+from clopt.frontends.onnx import importer
+from clopt.frontends.onnx import model as onnx_model
 from clopt.passes.tir.kernel_key import kernel_key
 from clopt.targets import load_target
+from clopt.tuning import networks
 from clopt.tuning.networks import TunedModel
 from clopt.tuning.programs import Programs
 from support.tuning.networks import default_trial, residual_network, residual_tasks
 
+CONV = Path(__file__).parents[2] / "docs" / "conv.onnx"
 POCL = load_target("pocl")
 ADRENO = load_target("adreno-740").with_facts({"texture": "prefer"})
 
@@ -21,6 +27,19 @@ def test_the_kernels_of_a_network_in_linalg_are_tasks():
     path = Path(__file__).parents[1] / "frontends/linalg/networks/classifier.mlir"
     tasks = TunedModel(path, target="pocl").tasks()
     assert [task.name for task in tasks] == ["matmul_0", "matmul_1", "generic_2"]
+
+
+def test_a_short_onnx_model_is_parsed_once(monkeypatch: pytest.MonkeyPatch):
+    read: list[object] = []
+    parse = onnx_model.read_model
+    for module in (networks, importer):
+        monkeypatch.setattr(module, "read_model", lambda path: read.append(path) or parse(path))
+    model = TunedModel(CONV, target="pocl", dims={"batch": 1})
+    model.check()
+    names = [task.name for task in model.tasks()]
+    assert names == ["pad_0", "conv_1"]
+    assert [task.name for task in model.tasks()] == names
+    assert read == [CONV]
 
 
 def test_equal_kernels_are_one_task_with_all_its_launches():
