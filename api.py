@@ -26,6 +26,7 @@ from .options import (
     Quantization,
     checked_accelerators,
 )
+from .size_range import Sizes, split_dims
 from .static_compilation import StaticCompilation
 from .tensor_info import TensorInfo
 
@@ -54,7 +55,7 @@ __all__ = [
 def compile(
     model: str | Path | bytes | ModelProto | ModuleOp,
     target: str | Path | Target | None = None,
-    dims: Mapping[str, int] | None = None,
+    dims: Mapping[str, Sizes] | None = None,
     device: DeviceChoice | Place | None = None,
     *,
     precision: str = "f32",
@@ -79,7 +80,9 @@ def compile(
     can do the same: `target="adreno-740 texture=prefer"`.
 
     `dims` binds symbolic dimensions by name. If some stay open, or values of small inputs decide
-    shapes, the result is a `DynamicModel`, which compiles a program for each new size and value.
+    shapes, the result is a `DynamicModel`, which compiles programs for the sizes and values that it
+    meets. A tuple states the least and the largest size of an open dimension, and perhaps the usual
+    one: `dims={"batch": (1, 64)}`, `dims={"batch": (1, 64, 20)}`.
     `weights` belong to a module that is not from ONNX.
 
     `use_cache` keeps built kernels and compiled models on disk for the next process. `explain=True`
@@ -119,9 +122,10 @@ def compile(
     Raises CloptError for a mistake in the model or the arguments.
     """
     warn_of_hidden_installation()
+    fixed, ranges = split_dims(dims)
     options = CompileOptions(
         target=target,
-        dims=dims,
+        dims=fixed,
         precision=precision,
         images=images,
         quantization=Quantization.of(quantize),
@@ -139,7 +143,7 @@ def compile(
         place = place.chosen()
     chosen = place.device if isinstance(place.device, Device) else None
     origin = Origin.of(asked, chosen, options.accelerators, use_cache)
-    return compile_any(StaticCompilation(model, options, place, origin, use_cache))
+    return compile_any(StaticCompilation(model, options, place, origin, use_cache), ranges)
 
 
 def load(

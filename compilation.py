@@ -30,7 +30,7 @@ from .dialects import nn, tir
 from .dialects.cl import RANGE, ProgramOp, RangeAttr, Target, set_target, target_of
 from .errors import CloptError
 from .formats import format_of
-from .messages.arguments import check_keywords, check_type, checked_dims
+from .messages.arguments import check_keywords, check_type
 from .messages.explanations import tables
 from .messages.sentences import reason_of
 from .messages.source import Source, SourceModule
@@ -70,7 +70,7 @@ def compile_model(
     target, place = _choose_target(options, place)
     ctx = CloptContext(weights=options.weights or Weights())
     with stage(_log, "reading the model"):
-        module = read_module(model, checked_dims(options.dims), ctx, options.values, parsed)
+        module = read_module(model, options.dims, ctx, options.values, parsed)
     described = change_facts(target(), options.facts)
     asked = options.quantization
     report = _quantize(module, ctx, asked, needs_shifts(described), place, use_cache)

@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import logging
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Mapping
 from dataclasses import replace
 from threading import Lock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 from weakref import WeakValueDictionary
 
 from .compiled_model import CompiledModel
 from .errors import CloptError, warn
+from .larger_sizes import LargerSizesSearch
 from .messages.open_dimensions import OpenModelError, OpenValuesError
 from .messages.printable import printable
+from .padded_program import PaddedProgram
+from .size_range import SizeRange
 from .static_compilation import StaticCompilation
 
 if TYPE_CHECKING:
@@ -24,18 +29,36 @@ if TYPE_CHECKING:
     from .reports.profile import Profile
     from .tensor_info import TensorInfo
 
+_log = logging.getLogger(__name__)
+
 _T = TypeVar("_T", bound="Given")
 
 MOST_PROGRAMS = 32
 """Programs that a model keeps in memory. The least recently used ones stay in the cache on disk."""
 
 
-def compile_any(compilation: StaticCompilation) -> CompiledModel:
-    """Return the only program of a model, or a model that compiles one for each size it meets."""
+def compile_any(
+    compilation: StaticCompilation, ranges: Mapping[str, SizeRange] = MappingProxyType({})
+) -> CompiledModel:
+    """Return the only program of a model, or a model that compiles programs for sizes it meets.
+
+    `ranges` are those of open dimensions by name. Raises CloptError if one is not open.
+    """
     try:
-        return compilation.run()
+        compiled = compilation.run()
     except OpenModelError as error:
-        return DynamicModel(compilation.pin(), error)
+        compiled = DynamicModel(compilation.pin(), error, ranges)
+    unknown = [name for name in ranges if name not in _symbols(compiled.inputs)]
+    if unknown:
+        raise CloptError(
+            f"dims gives a range to {printable(unknown[0])}, which is no open dimension of the "
+            f"model; it has: {', '.join(_symbols(compiled.inputs)) or 'none, all are fixed'}."
+        )
+    return compiled
+
+
+def _symbols(ports: Sequence[TensorInfo]) -> list[str]:
+    return list(dict.fromkeys(symbol for port in ports for symbol in port.symbols if symbol))
 
 
 class DynamicModel(CompiledModel):
@@ -48,8 +71,13 @@ class DynamicModel(CompiledModel):
     The shapes of `inputs` and `outputs` have -1 for open sizes.
     """
 
-    def __init__(self, compilation: StaticCompilation, reason: OpenModelError) -> None:
-        """`reason` says what is missing for a single program."""
+    def __init__(
+        self,
+        compilation: StaticCompilation,
+        reason: OpenModelError,
+        ranges: Mapping[str, SizeRange],
+    ) -> None:
+        """`reason` says what is missing for a single program; `ranges` are those of dimensions."""
         self.reason = reason
         """What is missing for a single program."""
         self.inputs, self.outputs = map(list, compilation.ports())
@@ -62,6 +90,8 @@ class DynamicModel(CompiledModel):
         self._refusal = None
         self._make_executable = self._refuse
         self._programs = _Programs()
+        self._ranges = ranges
+        self._larger = LargerSizesSearch(ranges)
         self._deciding: dict[Hashable, list[str]] = {}
         self._arrays: WeakValueDictionary[str, Array] = WeakValueDictionary()
         self._told = False
@@ -100,7 +130,9 @@ class DynamicModel(CompiledModel):
 
     def bound(self, dims: Mapping[str, int], values: Mapping[str, Array]) -> CompiledModel:
         """Return the model with these sizes and values; it is dynamic if others are open."""
-        return compile_any(self._compilation.bound(dims, values))
+        self._larger.check(dims)
+        ranges = {name: each for name, each in self._ranges.items() if name not in dims}
+        return compile_any(self._compilation.bound(dims, values), ranges)
 
     @overload
     def run(self, inputs: Arrays, outputs: Sequence[str] | None = None) -> list[Array]: ...
@@ -109,7 +141,7 @@ class DynamicModel(CompiledModel):
     def run(self, inputs: Arrays, outputs: Outputs | None = None) -> list[Any]:
         """Run one inference on the program for these inputs, as `CompiledModel.run` does."""
         self._settle()
-        program, given = self._select(inputs, None)
+        program, given = self._serve(inputs, outputs)
         return program.run(given, outputs)
 
     def profile(self, inputs: Arrays | None = None, runs: int = 10) -> Profile:
@@ -119,7 +151,7 @@ class DynamicModel(CompiledModel):
                 "A profile of a model with open sizes needs inputs: model.profile(inputs)."
             )
         self._settle()
-        program, given = self._select(inputs, None)
+        program, given = self._serve(inputs)
         return program.profile(given, runs)
 
     def enqueue(self, queue: CommandQueue, buffers: Mapping[str, Bindable]) -> None:
@@ -149,17 +181,48 @@ class DynamicModel(CompiledModel):
                 self._compilation = replace(self._compilation, place=place.chosen())
                 self._programs = _Programs()
 
+    def _serve(
+        self, inputs: Arrays, outputs: Outputs | None = None
+    ) -> tuple[CompiledModel | PaddedProgram, dict[str, Any]]:
+        """Return what serves an inference, and what it takes of the inputs.
+
+        A program for larger sizes serves arrays of the host if it computes their results, too.
+        """
+        from .backends.pyopencl_runtime.inputs import is_on_host, sized_inputs
+
+        given: dict[str, Any] = sized_inputs(self.inputs, inputs)
+        targets = outputs.values() if isinstance(outputs, Mapping) else ()
+        if is_on_host([*given.values(), *targets]):
+            dims = _sizes(self.inputs, given)
+            self._larger.check(dims)
+            if (program := self._larger_program(dims)) is not None:
+                return program, given
+        return self._select(given, None)
+
+    def _larger_program(self, dims: Mapping[str, int]) -> PaddedProgram | None:
+        """Return the program for larger sizes that serves these, too; None if it is unsuitable."""
+        with self._lock:
+            compilation, programs = self._compilation, self._programs
+        try:
+            if (larger := self._larger.find(compilation, dims)) is None:
+                return None
+            key = tuple(larger.dims.items()), ()
+            bound = compilation.bound(larger.dims, {})
+            return PaddedProgram(programs.get(key, lambda: self._compile(bound)), larger.shapes)
+        except CloptError as error:  # values decide shapes, or the device is too small for it
+            _log.debug("sizes %s are not rounded up: %s", dims, error)
+            self._larger.keep_exact(dims)
+            return None
+
     def _select(
         self, inputs: Arrays, queue: CommandQueue | None
     ) -> tuple[CompiledModel, dict[str, Any]]:
-        """Return the program that serves these inputs, and what it takes of them.
-
-        This is the only place that decides which program serves an inference.
-        """
+        """Return the program for these sizes and values, and what it takes of the inputs."""
         from .backends.pyopencl_runtime.inputs import host_copy, sized_inputs
 
         given: dict[str, Any] = sized_inputs(self.inputs, inputs)
         dims = _sizes(self.inputs, given)
+        self._larger.check(dims)
         sizes = tuple(dims.items())
         while True:
             with self._lock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
@@ -27,8 +28,11 @@ if TYPE_CHECKING:
     from .tensor_info import TensorInfo
     from .weights import Array
 
+_log = logging.getLogger(__name__)
+
 _MISSING = "missing sizes or values"
 _PORTS = "declared inputs and outputs"
+_WITHIN = "results within those for"
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,39 @@ class StaticCompilation:
         if place.arena is None:
             place = replace(place, arena=SharedArenas())
         return replace(self, place=place, pinned=pinned)
+
+    def shapes_within(self, larger: Mapping[str, int]) -> Mapping[str, Sequence[int]] | None:
+        """Return the shapes of the outputs if the program for larger sizes also computes them.
+
+        The results are then leading boxes of those for `larger`, sizes by name. Otherwise, or if
+        there is no proof, return None. Raises OpenModelError if sizes or values are missing.
+        """
+        request, kind = self._request(), f"{_WITHIN} {json.dumps(larger)}"
+        if request is not None and (note := request.find_note(kind)):
+            return json.loads(note)
+        shapes = self._proved_shapes(self.bound(larger, {}))
+        if request is not None:
+            request.keep_note(kind, json.dumps(shapes))
+        return shapes
+
+    def _proved_shapes(self, larger: StaticCompilation) -> Mapping[str, Sequence[int]] | None:
+        from .frontends.onnx import import_onnx
+        from .passes.nn.restriction import DifferentElementsError, check_restriction
+        from .weights import Weights
+
+        assert self.pinned is not None
+        parsed, weights = self.pinned.parsed(), (Weights(), Weights())
+        small, large = (
+            import_onnx(parsed, store, each.options.dims, each.options.values)
+            for each, store in zip((self, larger), weights, strict=True)
+        )
+        try:
+            results = check_restriction(small, large, weights)
+        except DifferentElementsError as error:
+            _log.debug("sizes are not rounded up, because %s differs", error)
+            return None
+        names = (port.name for port in self.ports()[1])
+        return dict(zip(names, results, strict=True))
 
     def ports(self) -> tuple[Sequence[TensorInfo], Sequence[TensorInfo]]:
         """Return the inputs and outputs that a pinned model declares."""

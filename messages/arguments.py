@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from operator import index
-from typing import SupportsIndex, cast
 
 from ..errors import CloptError
 from .sentences import did_you_mean
@@ -24,21 +22,6 @@ def type_name(value: object) -> str:
         if kind.__module__ == "builtins"
         else f"{kind.__module__}.{kind.__qualname__}"
     )
-
-
-def checked_dims(dims: object) -> Mapping[str, int] | None:
-    """Return the argument `dims`, with sizes of any integer type as `int`."""
-    if dims is None:
-        return None
-    wanted = 'dims must be a mapping of names to sizes, for example {"batch": 1}'
-    if not isinstance(dims, Mapping):
-        raise CloptError(f"{wanted}, not {type_name(dims)}.")
-    checked: dict[str, int] = {}
-    for name, size in cast("Mapping[object, object]", dims).items():
-        if not isinstance(name, str) or not isinstance(size, SupportsIndex) or size is True:
-            raise CloptError(f"{wanted}; {name!r}: {size!r} is not a name with a whole number.")
-        checked[name] = index(size)
-    return checked
 
 
 def check_keywords(

@@ -30,7 +30,7 @@ from .console import (
 )
 from .inputs import Bindings
 from .logs import progress
-from .option_values import parse_bytes, parse_dims
+from .option_values import parse_bytes, parse_open_dims
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -161,7 +161,7 @@ def compile_model(
     with about(source.name), progress(f"compiling {Path(source.name).name}"):
         model = api.compile(
             source.content,
-            dims=parse_dims(options.dim),
+            dims=parse_open_dims(options.dim),
             target=options.device_target,
             device=options.device,
             weights=Weights.load(options.weights) if options.weights else None,

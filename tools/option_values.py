@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping, Sequence
 
 from ..errors import CloptError
+from ..size_range import Sizes
 
 _BYTES = {"": 1, "b": 1} | {
     f"{letter}{infix}b": base**power
@@ -15,16 +16,30 @@ _BYTES = {"": 1, "b": 1} | {
 }
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?) ?([A-Za-z]*)")
+_DIM = re.compile(r"([^=]+)=(\d+)(?:\.\.(\d+))?", re.ASCII)
 
 
 def parse_dims(items: Sequence[str]) -> Mapping[str, int]:
     """Read `--dim name=value`, which may be repeated or hold several, separated by commas."""
     dims: dict[str, int] = {}
+    for name, sizes in parse_open_dims(items).items():
+        if isinstance(sizes, tuple):
+            raise CloptError(f"--dim {name}={sizes[0]}..{sizes[1]}: write one size, not a range.")
+        dims[name] = sizes
+    return dims
+
+
+def parse_open_dims(items: Sequence[str]) -> Mapping[str, Sizes]:
+    """Read `--dim` as `parse_dims` does; a size may also be a range, as in `batch=1..64`."""
+    dims: dict[str, Sizes] = {}
     for item in (part for item in items for part in _bindings(item)):
-        name, equals, value = item.partition("=")
-        if not (name and equals and value.isdecimal()):
-            raise CloptError(f"--dim {item}: write name=value with a whole number.")
-        dims[name] = int(value)
+        match = _DIM.fullmatch(item)
+        if match is None:
+            raise CloptError(
+                f"--dim {item}: write name=value with a whole number, or a range as in name=1..64."
+            )
+        name, least, most = match.groups()
+        dims[name] = int(least) if most is None else (int(least), int(most))
     return dims
 
 

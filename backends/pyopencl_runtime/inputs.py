@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Any, cast
 
 import numpy as np
@@ -59,6 +59,11 @@ def sized_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> dict[str, Array
             )
         found[port.name] = content
     return found
+
+
+def is_on_host(contents: Iterable[object]) -> bool:
+    """Return whether none is an object of pyopencl."""
+    return not any(isinstance(each, cl.MemoryObject | cla.Array) for each in contents)
 
 
 def host_copy(port: TensorInfo, content: Array | Bindable, queue: cl.CommandQueue | None) -> Array:

@@ -12,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import clopt
 from clopt.backends.pyopencl_runtime import constants
+from clopt.passes.nn import restriction
 from support.onnx.models import model
 
 pytestmark = pytest.mark.filterwarnings("ignore::clopt.errors.CloptWarning")
@@ -35,6 +36,23 @@ def test_a_second_start_compiles_nothing(compilations: list[object], tmp_path: P
         seen.append((len(compilations), repr(compiled)))
     # Three programs; the compiler also found that sizes and then that values are missing.
     assert seen[0] == seen[1] == (5, repr(compiled))
+
+
+def test_a_second_start_proves_nothing(
+    compilations: list[object],
+    tmp_path: Path,
+    device: str,
+    monkeypatch: pytest.MonkeyPatch,
+):
+    path, found = tmp_path / "model.onnx", []
+    onnx.save(model("float[n,m] x", "y = Softmax<axis=1>(x)"), path)
+    for _ in range(2):
+        compiled = clopt.compile(path, device=device)
+        found.append([compiled.run([floats(n, m)])[0].sum() for n, m in ((3, 5), (4, 5), (3, 6))])
+        assert compiled.programs == 2
+        monkeypatch.setattr(restriction, "check_restriction", None)
+    assert found[0] == found[1]
+    assert len(compilations) == 3  # the first found that sizes are missing
 
 
 def write(path: Path, factor: float) -> None:

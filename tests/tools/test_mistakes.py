@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
+from pathlib import Path
 
+import numpy as np
 import pytest
 
 from clopt.errors import CloptError
 from clopt.tools import compile, opt, run, vta_objdump
-from clopt.tools.option_values import parse_bytes, parse_dims, parse_seconds
+from clopt.tools.option_values import parse_bytes, parse_dims, parse_open_dims, parse_seconds
 from clopt.tools.reduce import __main__ as reduce
 from clopt.tools.tune import __main__ as tune
+
+DIGITS = str(Path(__file__).parents[2] / "examples" / "digits" / "digits.onnx")
 
 REFUSED: dict[str, tuple[Callable[[list[str]], None], str]] = {
     "m.onnx --devise pocl": (run.main, "clopt-run: there is no option --devise; did you mean "),
@@ -47,6 +52,26 @@ def test_a_command_line_that_cannot_be_read(words: str, capsys: pytest.CaptureFi
 def test_dimensions_are_repeated_or_separated_by_commas():
     assert parse_dims(["batch=1,h=32", "w=64"]) == {"batch": 1, "h": 32, "w": 64}
     assert parse_dims(["f(a,b)=3"]) == {"f(a,b)": 3}
+    assert parse_open_dims(["batch=1..64,h=32"]) == {"batch": (1, 64), "h": 32}
+
+
+@pytest.mark.parametrize("item", ["batch=1..", "batch=..4", "batch=-1", "batch=1.5", "batch", "=1"])
+def test_a_dimension_that_cannot_be_read(item: str):
+    with pytest.raises(CloptError, match=re.escape(f"--dim {item}: write name=value")):
+        parse_open_dims([item])
+
+
+def test_what_needs_one_program_takes_no_range():
+    with pytest.raises(CloptError, match=r"--dim batch=1\.\.64: write one size, not a range"):
+        parse_dims(["batch=1..64"])
+
+
+def test_an_array_outside_of_a_range(tmp_path: Path, capsys: pytest.CaptureFixture[str]):
+    np.save(tmp_path / "x.npy", np.zeros((5, 1, 16, 16), np.float32))
+    with pytest.raises(SystemExit) as left:
+        run.main([DIGITS, "--dim", "batch=1..4", "--input", str(tmp_path / "x.npy"), "-q"])
+    assert left.value.code == 1
+    assert "The dimension batch is 5, but its range is from 1 to 4." in capsys.readouterr().err
 
 
 SIZES = {"1000": 1000, "1GB": 10**9, "1 GB": 10**9, "1.5kB": 1500, "64MiB": 64 << 20, "8b": 8}

@@ -1,0 +1,171 @@
+"""Programs of models with open dimensions that also serve smaller sizes than their own."""
+
+from __future__ import annotations
+
+from concurrent.futures import ThreadPoolExecutor
+
+import numpy as np
+import onnx
+import pyopencl as cl
+import pyopencl.array as cla
+import pytest
+
+import clopt
+from clopt.backends.pyopencl_runtime import find_device
+from clopt.errors import CloptError
+from support.onnx.models import by_onnxruntime, model
+
+pytestmark = pytest.mark.filterwarnings("ignore::clopt.errors.CloptWarning")
+
+RNG = np.random.default_rng(0)
+
+NETWORK = model(
+    "float[n,2,8,8] x",
+    """
+        a = Conv<pads=[1,1,1,1]>(x, kernel)
+        b = Relu(a)
+        c = GlobalAveragePool(b)
+        d = Flatten(c)
+        e = MatMul(d, w)
+        y = Softmax<axis=1>(e)
+    """,
+    constants={
+        "kernel": RNG.standard_normal((6, 2, 3, 3), np.float32),
+        "w": RNG.standard_normal((6, 5), np.float32),
+    },
+)
+"""A network that computes each image without the others."""
+
+ROWS = model("float[n,m] x", "y = Softmax<axis=1>(x)")
+"""n can be rounded up, m cannot."""
+
+
+def floats(*shape: int) -> np.ndarray:
+    return RNG.standard_normal(shape, np.float32)
+
+
+def images(count: int) -> np.ndarray:
+    return floats(count, 2, 8, 8)
+
+
+def check(compiled: clopt.CompiledModel, proto: onnx.ModelProto, x: np.ndarray) -> None:
+    """Fail unless a model computes what onnxruntime does."""
+    (y,), (wanted,) = compiled.run([x]), by_onnxruntime(proto, {"x": x})
+    assert (y.shape, y.dtype, y.flags.c_contiguous) == (wanted.shape, wanted.dtype, True)
+    np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-6)
+
+
+def dynamic(
+    proto: onnx.ModelProto, device: str, dims: dict[str, tuple[int, int, int]] | None = None
+) -> clopt.DynamicModel:
+    compiled = clopt.compile(proto, device=device, dims=dims)
+    assert isinstance(compiled, clopt.DynamicModel)
+    return compiled
+
+
+def test_sizes_up_to_a_power_of_two_share_a_program(devices: dict[str, str]):
+    for device in devices.values():
+        compiled = dynamic(NETWORK, device)
+        for count, programs in ((5, 1), (8, 1), (7, 1), (3, 2), (4, 2), (1, 3), (6, 3)):
+            check(compiled, NETWORK, images(count))
+            assert compiled.programs == programs
+
+
+def test_only_sizes_whose_rows_are_independent_are_rounded_up(device: str):
+    compiled = dynamic(ROWS, device)
+    for n, m, programs in ((3, 5, 1), (4, 5, 1), (3, 6, 2), (4, 6, 2), (3, 8, 3)):
+        check(compiled, ROWS, floats(n, m))
+        assert compiled.programs == programs
+
+
+def test_a_larger_size_that_is_impossible(device: str):
+    """The table has eleven rows, so nine and ten rows take programs of their own."""
+    proto = model(
+        "float[n,2] x",
+        """
+            shape = Shape(x)
+            size = Gather(shape, zeros)
+            rows = Slice(table, zeros, size)
+            y = Add(x, rows)
+        """,
+        constants={"zeros": [0], "table": floats(11, 2)},
+    )
+    compiled = dynamic(proto, device)
+    for n, programs in ((5, 1), (7, 1), (9, 2), (10, 3)):
+        check(compiled, proto, floats(n, 2))
+        assert compiled.programs == programs
+
+
+def test_ranges_limit_sizes(device: str):
+    compiled = dynamic(NETWORK, device, dims={"n": (2, 12, 6)})
+    for count, programs in ((5, 1), (6, 1), (7, 2), (9, 3), (12, 3)):
+        check(compiled, NETWORK, images(count))
+        assert compiled.programs == programs
+    for count in (1, 13):
+        with pytest.raises(CloptError, match=f"n is {count}, but its range is from 2 to 12"):
+            compiled.run([images(count)])
+        with pytest.raises(CloptError, match=f"n is {count}"):
+            compiled.bound({"n": count}, {})
+
+
+@pytest.mark.parametrize(
+    ("dims", "match"),
+    [
+        ({"n": (3, 2)}, r"the range \(3, 2\); write the least"),
+        ({"n": (1, 4, 5)}, r"the range \(1, 4, 5\)"),
+        ({"n": (1,)}, r"the range \(1,\)"),
+        ({"n": (-1, 4)}, r"the range \(-1, 4\)"),
+        ({"n": (1, 2.5)}, "not a name with a whole number"),
+        ({"m": (1, 4)}, "range to m, which is no open dimension of the model; it has: n"),
+    ],
+)
+def test_mistakes_in_ranges(dims: dict[str, tuple[int, ...]], match: str):
+    with pytest.raises(CloptError, match=match):
+        clopt.compile(NETWORK, target="pocl", dims=dims)  # type: ignore[arg-type]
+
+
+def test_outputs_of_the_caller(device: str):
+    compiled, x = dynamic(NETWORK, device), images(5)
+    (wanted,) = by_onnxruntime(NETWORK, {"x": x})
+    mine = np.full((5, 5), np.nan, np.float32)
+    (y,) = compiled.run([x], {"y": mine})
+    assert y is mine
+    np.testing.assert_allclose(mine, wanted, rtol=1e-5, atol=1e-6)
+    assert compiled.run([x], []) == []
+    with pytest.raises(CloptError, match=r'"y" has the shape 8x5, but the model .* 5x5'):
+        compiled.run([x], {"y": np.empty((8, 5), np.float32)})
+    assert compiled.programs == 1
+
+
+def test_arrays_on_the_device_take_programs_of_their_sizes(device: str):
+    context = cl.Context([find_device(device).handle])
+    queue = cl.CommandQueue(context)
+    compiled = clopt.compile(NETWORK, device=clopt.Place(queue=queue))
+    assert isinstance(compiled, clopt.DynamicModel)
+    x = images(3)
+    (wanted,) = by_onnxruntime(NETWORK, {"x": x})
+    y = cla.empty(queue, (3, 5), np.float32)
+    compiled.enqueue(queue, {"x": cla.to_device(queue, x), "y": y})
+    np.testing.assert_allclose(y.get(), wanted, rtol=1e-5, atol=1e-6)
+    check(compiled, NETWORK, images(3))
+    assert compiled.programs == 2
+    assert compiled.for_inputs([x]).inputs[0].shape == (3, 2, 8, 8)
+
+
+def test_a_profile_is_of_the_program_that_runs(device: str):
+    compiled = dynamic(NETWORK, device)
+    assert compiled.profile([images(3)], runs=1).rows
+    check(compiled, NETWORK, images(4))
+    assert compiled.programs == 1
+
+
+def test_threads_share_a_program(device: str):
+    compiled = dynamic(NETWORK, device)
+    given = [images(count) for count in (5, 6, 7, 8) * 3]
+    with ThreadPoolExecutor(4) as pool:
+        for x, (y,) in zip(
+            given, pool.map(compiled.run, [[x] for x in given], timeout=120), strict=True
+        ):
+            (wanted,) = by_onnxruntime(NETWORK, {"x": x})
+            np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-6)
+    assert compiled.programs == 1
