@@ -138,7 +138,7 @@ class KernelFlow:
             if isinstance(parent, scf.IfOp):
                 conditions.append(parent.cond)
             parent = parent.parent_op()
-        loads = _Loads(self)
+        loads = _LoadsBehind(self)
         loads.follow([*values, *conditions], is_address=False)
         loads.follow(self._unknown(indices), is_address=True)
         flow = StoreFlow(access, tuple(loads.values), tuple(loads.addresses))
@@ -168,7 +168,7 @@ class KernelFlow:
         return self._access(op.memref, op.indices), self._unknown(op.indices)
 
 
-class _Loads:
+class _LoadsBehind:
     """The loads on which values depend, found backwards."""
 
     def __init__(self, flow: KernelFlow) -> None:
