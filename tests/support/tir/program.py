@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from xdsl.dialects.builtin import IntegerType, MemRefType, ModuleOp, i1
+from xdsl.dialects.builtin import DenseArrayBase, IntegerType, MemRefType, ModuleOp, i1, i64
 from xdsl.ir import Attribute, SSAValue
 
 from clopt.dialects import cl, nn, tir
@@ -14,9 +14,12 @@ from support.tir import interpreter
 
 
 def run_program(
-    module: ModuleOp, weights: Weights, inputs: Sequence[np.ndarray]
+    module: ModuleOp, weights: Weights, inputs: Sequence[np.ndarray], size: int | None = None
 ) -> list[np.ndarray]:
-    """The outputs of the only program of `module`; its images must fit on its target."""
+    """The outputs of the only program of `module`; its images must fit on its target.
+
+    With `size`, launches run the work-items for this value of the module's `cl.range`.
+    """
     limits = cl.target_of(module) if "cl.target" in module.attributes else None
     kernels = {op.sym_name.data: op for op in module.ops if isinstance(op, tir.FuncOp)}
     (program,) = (op for op in module.ops if isinstance(op, cl.ProgramOp))
@@ -39,12 +42,23 @@ def run_program(
             case cl.EnqueueCopyOp():
                 buffers[op.destination][...] = buffers[op.source]
             case cl.EnqueueKernelOp():
-                interpreter.run(kernels[op.kernel_name], [buffers[arg] for arg in op.args], limits)
+                kernel = _shortened(kernels[op.kernel_name], op, size)
+                interpreter.run(kernel, [buffers[arg] for arg in op.args], limits)
             case cl.ReturnOp():
                 pass
             case _:
                 raise NotImplementedError(op.name)
     return outputs
+
+
+def _shortened(kernel: tir.FuncOp, launch: cl.EnqueueKernelOp, size: int | None) -> tir.FuncOp:
+    """The kernel with the NDRange of a launch."""
+    if size is None or launch.ranged_sizes is None:
+        return kernel
+    kernel = kernel.clone()
+    sizes = [each.at(size) for each in launch.ranged_sizes]
+    kernel.global_size = DenseArrayBase.from_list(i64, sizes)
+    return kernel
 
 
 def _in_arena(arena: np.ndarray, op: cl.BufferViewOp | cl.ImageViewOp) -> np.ndarray:
