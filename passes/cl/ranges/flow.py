@@ -75,6 +75,8 @@ class KernelFlow:
         """The dimensions that a memory's loads have in common with the stores that they see."""
         self.stores: defaultdict[SSAValue, list[StoreFlow]] = defaultdict(list)
         self._leaves: dict[SSAValue, AffineExpr] = {}
+        self._exprs: dict[SSAValue, AffineExpr | None] = {}
+        self._loads: dict[Operation, tuple[ElementAccess, list[SSAValue]]] = {}
         ops = [*operations_in(func.body)]
         for op in ops:
             if isinstance(op, tir.ForOp):
@@ -141,11 +143,11 @@ class KernelFlow:
         loads = _LoadsBehind(self)
         loads.follow([*values, *conditions], is_address=False)
         loads.follow(self._unknown(indices), is_address=True)
-        flow = StoreFlow(access, tuple(loads.values), tuple(loads.addresses))
+        flow = StoreFlow(access, tuple(dict.fromkeys(loads.values)), tuple(loads.addresses))
         self.stores[access.memory].append(flow)
 
     def _access(self, memory: SSAValue, indices: Iterable[SSAValue]) -> ElementAccess:
-        exprs = tuple(index_expr(index, self._leaves) for index in indices)
+        exprs = tuple(map(self._expr, indices))
         return ElementAccess(memory, memref_of(memory).get_shape(), exprs)
 
     def _texel(self, memory: SSAValue, op: tir.TexelReadOp | tir.TexelWriteOp) -> ElementAccess:
@@ -154,18 +156,27 @@ class KernelFlow:
         extents = (prod(type_.get_shape()) // tir.TEXEL,)
         if tir.is_texture(type_):
             extents = tir.image_of(type_).extents[::-1]
-        indices = (*reversed([*op.coords]), op.lane)
-        exprs = tuple(index_expr(index, self._leaves) for index in indices)
+        exprs = tuple(map(self._expr, (*reversed([*op.coords]), op.lane)))
         return ElementAccess(memory, (*extents, tir.TEXEL), exprs)
 
+    def _expr(self, index: SSAValue) -> AffineExpr | None:
+        if index not in self._exprs:
+            self._exprs[index] = index_expr(index, self._leaves)
+        return self._exprs[index]
+
     def _unknown(self, indices: Iterable[SSAValue]) -> list[SSAValue]:
-        return [index for index in indices if index_expr(index, self._leaves) is None]
+        return [index for index in indices if self._expr(index) is None]
 
     def load_of(self, op: _Load) -> tuple[ElementAccess, list[SSAValue]]:
         """Return the element that an operation loads, and the values that select it."""
-        if isinstance(op, tir.TexelReadOp):
-            return self._texel(op.source, op), self._unknown((*op.coords, op.lane))
-        return self._access(op.memref, op.indices), self._unknown(op.indices)
+        if op not in self._loads:
+            if isinstance(op, tir.TexelReadOp):
+                found = self._texel(op.source, op), self._unknown((*op.coords, op.lane))
+            else:
+                indices = op.indices
+                found = self._access(op.memref, indices), self._unknown(indices)
+            self._loads[op] = found
+        return self._loads[op]
 
 
 class _LoadsBehind:

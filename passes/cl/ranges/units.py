@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
@@ -68,7 +68,7 @@ class Units:
     def choices(self, shape: Sequence[int]) -> Iterator[int]:
         """Yield how many elements a unit of a memory may have, outermost axes first.
 
-        An axis may be several axes in one, such as tokens by batch.
+        An axis may be two axes in one, with the units on either, such as tokens by batch.
         """
         stride = prod(shape)
         if not stride or stride % self.count:
@@ -78,7 +78,7 @@ class Units:
             stride //= size
             inner, rest = divmod(size, self.count)
             if not rest:
-                yield from (stride * k for k in range(inner, 0, -1) if inner % k == 0)
+                yield from (stride * inner, stride)
 
     def is_within(self, first: AffineExpr | None, second: AffineExpr | None) -> bool:
         """Return whether a unit is never greater than another one; False if one is unknown."""
@@ -108,7 +108,7 @@ class _Tracer:
         self.inputs = {p: i for i, p in enumerate(func.params) if i not in outputs}
         self.needs = UnitNeeds()
         self._pending: list[tuple[StoreFlow, AffineExpr | None]] = []
-        self._reads: dict[int, list[tuple[ElementAccess, AffineExpr | None]]] = {}
+        self._reads: dict[int, dict[tuple[ElementAccess, AffineExpr | None], None]] = {}
         self._seen: set[tuple[StoreFlow, AffineExpr | None]] = set()
 
     def run(self, results: Mapping[int, int | None]) -> UnitNeeds:
@@ -131,9 +131,12 @@ class _Tracer:
                 self.needs.equal[position] = elements
         return self.needs
 
-    def _elements(self, reads: Sequence[tuple[ElementAccess, AffineExpr | None]]) -> int | None:
+    def _elements(self, reads: Iterable[tuple[ElementAccess, AffineExpr | None]]) -> int | None:
         """Return the elements of a unit with which an input is read no further than written."""
-        for elements in dict.fromkeys(self.units.choices(reads[0][0].shape)):
+        if any(unit is None for _, unit in reads):
+            return None
+        shape = next(iter(reads))[0].shape
+        for elements in dict.fromkeys(self.units.choices(shape)):
             if all(
                 self.units.is_within(self.units.of(each, elements), unit) for each, unit in reads
             ):
@@ -162,7 +165,7 @@ class _Tracer:
                 seen = None if unit is None else self._at(unit, access, store)
                 (self._write if is_result else self._follow)(store, seen)
         else:
-            self._reads.setdefault(position, []).append((access, unit))
+            self._reads.setdefault(position, {})[access, unit] = None
 
     def _at(self, unit: AffineExpr, load: ElementAccess, store: StoreFlow) -> AffineExpr | None:
         """Return a unit over the loops around `load` over those around a store that it sees.
