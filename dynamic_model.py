@@ -92,6 +92,8 @@ class DynamicModel(CompiledModel):
         self._programs = _Programs()
         self._ranges = ranges
         self._larger = LargerSizesSearch(ranges)
+        self._ranged = _outermost(self.inputs)
+        """The dimension along which programs can do less, by name; empty if there is none."""
         self._deciding: dict[Hashable, list[str]] = {}
         self._arrays: WeakValueDictionary[str, Array] = WeakValueDictionary()
         self._told = False
@@ -207,12 +209,25 @@ class DynamicModel(CompiledModel):
             if (larger := self._larger.find(compilation, dims)) is None:
                 return None
             key = tuple(larger.dims.items()), ()
-            bound = compilation.bound(larger.dims, {})
-            return PaddedProgram(programs.get(key, lambda: self._compile(bound)), larger.shapes)
+            bound = compilation.bound(larger.dims, {}, self._range_in(larger.dims))
+            program = programs.get(key, lambda: self._compile(bound))
+            return PaddedProgram(self._restricted(program, dims, larger.dims), larger.shapes)
         except CloptError as error:  # values decide shapes, or the device is too small for it
             _log.debug("sizes %s are not rounded up: %s", dims, error)
             self._larger.keep_exact(dims)
             return None
+
+    def _range_in(self, dims: Mapping[str, int]) -> str | None:
+        """Return the dimension along which the program for these sizes can do less."""
+        return self._ranged if dims.get(self._ranged, 0) > 1 else None
+
+    def _restricted(
+        self, program: CompiledModel, dims: Mapping[str, int], larger: Mapping[str, int]
+    ) -> CompiledModel:
+        """Return a program with fewer work-items, if the outermost dimension is smaller."""
+        name = self._ranged
+        is_smaller = bool(name) and dims[name] < larger[name]
+        return program.restricted(dims[name]) if is_smaller else program
 
     def _select(
         self, inputs: Arrays, queue: CommandQueue | None
@@ -233,10 +248,12 @@ class DynamicModel(CompiledModel):
                 for port in self.inputs
                 if port.name in deciding
             }
+            ranged = None if values else self._range_in(dims)
             contents = tuple((name, each.shape, each.tobytes()) for name, each in values.items())
             try:
                 program = programs.get(
-                    (sizes, contents), lambda: self._compile(compilation.bound(dims, values))
+                    (sizes, contents),
+                    lambda: self._compile(compilation.bound(dims, values, ranged)),
                 )
             except OpenValuesError as error:
                 with self._lock:
@@ -276,6 +293,11 @@ def _sizes(ports: Sequence[TensorInfo], given: Mapping[str, Given]) -> dict[str,
                 )
             sources.setdefault(symbol, port.name)
     return sizes
+
+
+def _outermost(ports: Sequence[TensorInfo]) -> str:
+    """Return the first open dimension that is outermost, usually the batch; "" for none."""
+    return next((port.symbols[0] for port in ports if port.symbols and port.symbols[0]), "")
 
 
 class _Programs:

@@ -82,11 +82,17 @@ class StaticCompilation:
                 compiled.prepare()
         return self._finished(compiled)
 
-    def bound(self, dims: Mapping[str, int], values: Mapping[str, Array]) -> StaticCompilation:
-        """Return the same compilation with these sizes and values in addition."""
+    def bound(
+        self, dims: Mapping[str, int], values: Mapping[str, Array], ranged: str | None = None
+    ) -> StaticCompilation:
+        """Return the same compilation with these sizes and values in addition.
+
+        The program also runs with less of the dimension `ranged`.
+        """
         dims = {**(self.options.dims or {}), **dims}
         values = {**self.options.values, **values}
-        return replace(self, options=replace(self.options, dims=dims, values=values))
+        options = replace(self.options, dims=dims, values=values, ranged=ranged)
+        return replace(self, options=options)
 
     def pin(self) -> StaticCompilation:
         """Return the same compilation of an ONNX model whose content stays the same from now on.

@@ -78,6 +78,32 @@ def test_only_sizes_whose_rows_are_independent_are_rounded_up(device: str):
         assert compiled.programs == programs
 
 
+def test_two_dimensions_are_rounded_up_at_once(device: str):
+    proto = model("float[n,m] x", "y = Exp(x)")
+    compiled = dynamic(proto, device)
+    for n, m, programs in ((3, 5, 1), (4, 7, 1), (4, 8, 1), (0, 5, 2), (1, 5, 3)):
+        check(compiled, proto, floats(n, m))
+        assert compiled.programs == programs
+
+
+def test_a_smaller_batch_takes_fewer_work_items(device: str, monkeypatch: pytest.MonkeyPatch):
+    compiled = dynamic(NETWORK, device)
+    check(compiled, NETWORK, images(8))
+    whole = compiled.for_inputs([images(8)])
+    asked: list[int] = []
+    restricted = clopt.CompiledModel.restricted
+
+    def noted(program: clopt.CompiledModel, value: int) -> clopt.CompiledModel:
+        assert program is whole
+        asked.append(value)
+        return restricted(program, value)
+
+    monkeypatch.setattr(clopt.CompiledModel, "restricted", noted)
+    for count in (5, 6):
+        check(compiled, NETWORK, images(count))
+    assert asked == [5, 6]
+
+
 def test_a_larger_size_that_is_impossible(device: str):
     """The table has eleven rows, so nine and ten rows take programs of their own."""
     proto = model(
