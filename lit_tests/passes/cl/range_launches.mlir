@@ -189,3 +189,43 @@ module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batc
     cl.return
   }
 }
+
+// -----
+
+// Four bytes are loaded at once. Parts of six bytes share some of them, parts of eight do not.
+// CHECK-LABEL: cl.program @bytes
+// CHECK:      cl.enqueue_kernel @copy24(%x, %t) : memref
+// CHECK-NEXT: cl.enqueue_kernel @copy32(%v, %u) sizes affine_map<()[s0] -> ((s0 * 8))>
+// CHECK-NEXT: cl.enqueue_kernel @pick(%t, %u, %y)
+module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 4, ["x", "v", "y"]>} {
+  tir.func @copy24(%x: memref<24xi8>, %y: memref<24xi8>) attributes {outputs = array<i64: 1>, global_size = array<i64: 24>, local_size = array<i64: 1>} {
+    tir.for global_x %i = 0 to 24 {
+      %a = memref.load %x[%i] : memref<24xi8>
+      memref.store %a, %y[%i] : memref<24xi8>
+    }
+  }
+  tir.func @copy32(%x: memref<32xi8>, %y: memref<32xi8>) attributes {outputs = array<i64: 1>, global_size = array<i64: 32>, local_size = array<i64: 1>} {
+    tir.for global_x %i = 0 to 32 {
+      %a = memref.load %x[%i] : memref<32xi8>
+      memref.store %a, %y[%i] : memref<32xi8>
+    }
+  }
+  tir.func @pick(%x: memref<24xi8>, %v: memref<32xi8>, %y: memref<4xi32>) attributes {outputs = array<i64: 2>, global_size = array<i64: 4>, local_size = array<i64: 1>} {
+    tir.for global_x %i = 0 to 4 {
+      %j = affine.apply affine_map<(d0) -> ((d0 * 6) floordiv 4 * 4)> (%i)
+      %k = affine.apply affine_map<(d0) -> (d0 * 8)> (%i)
+      %a = tir.load_quad %x[%j] : memref<24xi8>
+      %b = tir.load_quad %v[%k] : memref<32xi8>
+      %c = arith.addi %a, %b : i32
+      memref.store %c, %y[%i] : memref<4xi32>
+    }
+  }
+  cl.program @bytes(%x: memref<24xi8> {cl.name = "x"}, %v: memref<32xi8> {cl.name = "v"}, %y: memref<4xi32> {cl.name = "y"}) inputs 2 {
+    %t = cl.alloc : memref<24xi8>
+    %u = cl.alloc : memref<32xi8>
+    cl.enqueue_kernel @copy24(%x, %t) : memref<24xi8>, memref<24xi8>
+    cl.enqueue_kernel @copy32(%v, %u) : memref<32xi8>, memref<32xi8>
+    cl.enqueue_kernel @pick(%t, %u, %y) : memref<24xi8>, memref<32xi8>, memref<4xi32>
+    cl.return
+  }
+}

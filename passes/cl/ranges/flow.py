@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from typing import TypeAlias
 
@@ -39,6 +39,8 @@ class ElementAccess:
     shape: tuple[int, ...]
     indices: tuple[AffineExpr | None, ...]
     """One per axis of `shape`; None if it is not an affine expression over the loops."""
+    width: int = 1
+    """How many elements, aligned along the last axis, are accessed from the indices on."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -174,7 +176,10 @@ class KernelFlow:
                 found = self._texel(op.source, op), self._unknown((*op.coords, op.lane))
             else:
                 indices = op.indices
-                found = self._access(op.memref, indices), self._unknown(indices)
+                access = self._access(op.memref, indices)
+                if isinstance(op, tir.LoadQuadOp):
+                    access = replace(access, width=tir.QUAD)
+                found = access, self._unknown(indices)
             self._loads[op] = found
         return self._loads[op]
 

@@ -55,7 +55,7 @@ class Units:
                 row.append((index, stride))
             if stride <= elements:
                 break
-        if not stride or elements % stride:
+        if not stride or elements % stride or elements % access.width:
             return None
         unit: AffineExpr = AffineExpr.constant(0)
         for index, each in row:
@@ -174,8 +174,8 @@ class _Tracer:
         """
         fixed = self.flow.fixed[load.memory]
         free = used_dims(unit) - fixed
-        if not free:
-            return unit
+        if not free or load.width > 1:
+            return None if free else unit
         known: dict[int, AffineExpr] = {}
         for index, stored in zip(load.indices, store.access.indices, strict=True):
             if index is not None and stored is not None and used_dims(index) & free:
