@@ -21,6 +21,11 @@ CONSTANTS = {
     "minus": [-1],
     "first": [-99],
     "flat": [-1, 6],
+    "back": [2, -1, 6],
+    "whole": [3, -1, 6],
+    "heads": [3, -1, 2],
+    "five": [5],
+    "v": RNG.standard_normal((6, 6), np.float32),
 }
 SIZE = "shape = Shape(x) size = Gather(shape, zero)"
 
@@ -49,6 +54,23 @@ CONTAINED = {
     "range": network(
         "float[n] x", f"{SIZE} r = Range(zero, size, unit) y = Cast<to=1>(r) z = Add(x, y)"
     ),
+    "rows of joined axes": network(
+        "float[2,n,6] x",
+        "r = Reshape(x, flat) m = MatMul(r, v) a = Relu(m) y = Reshape(a, back)",
+    ),
+    "heads of joined axes": network(
+        "float[3,n,6] x",
+        """
+            a = Reshape(x, heads)
+            b = Transpose<perm=[1,0,2]>(a)
+            c = Softmax<axis=2>(b)
+            d = Transpose<perm=[1,0,2]>(c)
+            y = Reshape(d, whole)
+        """,
+    ),
+    "joined axes in order": network(
+        "float[3,n,6] x", "r = Reshape(x, flat) a = Exp(r) b = Mul(a, r) y = Reshape(b, whole)"
+    ),
     "looked up": network("int64[n] x, float[9,4] t", "y = Gather(t, x)"),
     "dead end": network("float[n,4] x", f"{SIZE} d = Cast<to=1>(size) e = Mul(d, d) y = Abs(x)"),
 }
@@ -62,6 +84,15 @@ DIFFERENT = {
     "last row": network("float[n,4] x", "y = Gather(x, minus)"),
     "joined": network("float[n,4] x", "y = Concat<axis=0>(x, x)"),
     "joined, flat": network("float[2,n,6] x", "y = Reshape(x, flat)"),
+    "sum of joined rows": network(
+        "float[2,n,6] x", "r = Reshape(x, flat) y = Softmax<axis=0>(r) z = Reshape(y, back)"
+    ),
+    "beginning of joined rows": network(
+        "float[2,n,6] x", "r = Reshape(x, flat) y = Slice(r, zeros, five, zeros)"
+    ),
+    "joined rows and others": network(
+        "float[2,n,6] x, float[n,2,6] z", "r = Reshape(x, flat) q = Reshape(z, flat) y = Add(r, q)"
+    ),
     "size as a value": network("float[n,4] x", f"{SIZE} f = Cast<to=1>(size) y = Div(x, f)"),
     "window": network("float[1,2,n,6] x, float[3,2,3,3] k", "y = Conv<pads=[1,1,1,1]>(x, k)"),
     "sum of scattered rows": network(

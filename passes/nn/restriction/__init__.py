@@ -1,0 +1,13 @@
+"""A proof that a network for larger sizes also computes the results for smaller ones.
+
+A network imported at batch 8 computes the results for batch 5 in its first rows if no row depends
+on others. The proof compares both imports, operation by operation. Each value of the smaller
+network must be a part of its counterpart: `parts` says at which indices. This holds for the results
+of an operation if it holds for the operands, and its naive loop nests at both sizes differ only in
+the extents of spatial loops and buffers. Then the same text computes each element of the smaller
+result from the same elements of the operands, in the same order.
+"""
+
+from .proof import DifferentElementsError, check_restriction
+
+__all__ = ["DifferentElementsError", "check_restriction"]

@@ -1,0 +1,147 @@
+"""The comparison of two networks, operation by operation."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TypeAlias, cast
+
+from xdsl.dialects import func
+from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation, SSAValue
+
+from ....dialects import nn
+from ....weights import Weights
+from ...locations import node_name
+from ..lowering import KernelBuilder, lowering_of
+from ..structure import structure
+from .nests import result_parts
+from .parts import Axis, beginnings, keeps_indices, reshaped
+
+Parts: TypeAlias = Sequence[tuple[Axis, ...]]
+"""The axes of several values."""
+
+
+class DifferentElementsError(Exception):
+    """A network for larger sizes does not compute the results for smaller ones.
+
+    The message names the node where this begins.
+    """
+
+
+def check_restriction(
+    smaller: ModuleOp, larger: ModuleOp, weights: tuple[Weights, Weights]
+) -> list[tuple[int, ...]]:
+    """Return the shapes of the results of `smaller`, each the leading box of one of `larger`.
+
+    This is proved for inputs that are leading boxes of each other, with any other elements in the
+    larger ones. `weights` are those of the two modules. Raises DifferentElementsError if there is
+    no proof.
+    """
+    (small,), (large,) = nn.networks_of(smaller), nn.networks_of(larger)
+    return [nn.shape_of(value) for value in _Proof(weights).check(small, large)]
+
+
+class _Proof:
+    def __init__(self, weights: tuple[Weights, Weights]) -> None:
+        self._weights = weights
+        self._known: dict[object, Parts | None] = {}
+        """The parts of results, by both operations and the parts of the operands."""
+        self._counterpart: dict[SSAValue, SSAValue] = {}
+        self._axes: dict[SSAValue, tuple[Axis, ...]] = {}
+        """The axes of each value of the smaller network that is a part of its counterpart."""
+
+    def check(self, small: func.FuncOp, large: func.FuncOp) -> Sequence[SSAValue]:
+        """Compare two networks, and return the results of the smaller one."""
+        blocks = small.body.block, large.body.block
+        needed = _needed(blocks[0])
+        self._pair(blocks[0].args, blocks[1].args, _beginnings(blocks[0].args, blocks[1].args))
+        for a, b in zip(blocks[0].ops, blocks[1].ops, strict=False):
+            if a not in needed:
+                self._counterpart |= zip(a.results, b.results, strict=False)
+                continue
+            parts = self._parts(a, b) if self._corresponds(a, b) else None
+            if parts is None:
+                raise DifferentElementsError(node_name(a))
+            self._pair(a.results, b.results, parts)
+        last = blocks[0].last_op
+        assert last is not None
+        return last.operands
+
+    def _pair(self, small: Sequence[SSAValue], large: Sequence[SSAValue], parts: Parts) -> None:
+        self._counterpart |= zip(small, large, strict=True)
+        self._axes |= zip(small, parts, strict=True)
+
+    def _corresponds(self, small: Operation, large: Operation) -> bool:
+        """Return whether two operations have the same name and operands."""
+        return (
+            type(small) is type(large)
+            and [self._counterpart.get(value) for value in small.operands] == [*large.operands]
+            and len(small.results) == len(large.results)
+        )
+
+    def _parts(self, small: Operation, large: Operation) -> Parts | None:
+        """Return the parts that the results of corresponding operations are; None if unknown."""
+        if isinstance(small, func.ReturnOp):
+            is_box = all(keeps_indices(axis) for v in small.operands for axis in self._axes[v])
+            return () if is_box else None
+        if isinstance(small, nn.ConstantOp):
+            same = self._constants_agree(small, cast("nn.ConstantOp", large))
+            return _beginnings(small.results, large.results) if same else None
+        operands = tuple(self._axes[value] for value in small.operands)
+        key = _key(small), _key(large), operands
+        if key not in self._known:
+            self._known[key] = _parts_of_results(small, large, operands)
+        return self._known[key]
+
+    def _constants_agree(self, small: nn.ConstantOp, large: nn.ConstantOp) -> bool:
+        if small.value == large.value:
+            return True
+        a, b = (
+            nn.constant_value(op.result, weights)
+            for op, weights in zip((small, large), self._weights, strict=True)
+        )
+        if a is None or b is None or a.ndim != b.ndim or a.dtype != b.dtype:
+            return False
+        box = b[tuple(map(slice, a.shape))]
+        return box.shape == a.shape and a.tobytes() == box.tobytes()
+
+
+def _beginnings(small: Sequence[SSAValue], large: Sequence[SSAValue]) -> Parts:
+    pairs = zip(small, large, strict=True)
+    return tuple(beginnings(nn.shape_of(a), nn.shape_of(b)) for a, b in pairs)
+
+
+def _needed(block: Block) -> set[Operation]:
+    """Return the operations on which the results of a network depend."""
+    needed: set[Operation] = set()
+    for op in reversed(block.ops):
+        users = (use.operation for value in op.results for use in value.uses)
+        if op is block.last_op or any(user in needed for user in users):
+            needed.add(op)
+    return needed
+
+
+def _key(op: Operation) -> object:
+    return structure((), [op])[0]
+
+
+def _parts_of_results(small: Operation, large: Operation, operands: Parts) -> Parts | None:
+    if _key(small) == _key(large):
+        return _beginnings(small.results, large.results)
+    if isinstance(small, nn.ReshapeOp):
+        shapes = (nn.shape_of(op.results[0]) for op in (small, large))
+        axes = reshaped(operands[0], *shapes)
+        return None if axes is None else (axes,)
+    kernels = _kernel(small), _kernel(large)
+    if kernels[0] is None or kernels[1] is None:
+        return None
+    return result_parts(kernels[0], kernels[1], operands, len(small.results))
+
+
+def _kernel(op: Operation) -> Block | None:
+    """Return the naive loop nests of an operation; None if it has no lowering."""
+    if (lower := lowering_of(op)) is None:
+        return None
+    builder = KernelBuilder("kernel", op.operands, op.results)
+    lower(builder, op)
+    return builder.finish().body.block
