@@ -12,6 +12,7 @@ from ....dialects import tir
 from ....dialects.tir.affine import bounds, linear, simplify
 from ....dialects.tir.expressions import used_dims, with_dims
 from ....dialects.tir.linear import Extents
+from ...tir.schedule.analysis import memref_of
 from .flow import ElementAccess, KernelFlow, StoreFlow
 
 _MOST_STORES = 4096
@@ -135,7 +136,7 @@ class _Tracer:
         """Return the elements of a unit with which an input is read no further than written."""
         if any(unit is None for _, unit in reads):
             return None
-        shape = next(iter(reads))[0].shape
+        shape = memref_of(next(iter(reads))[0].memory).get_shape()
         for elements in dict.fromkeys(self.units.choices(shape)):
             if all(
                 self.units.is_within(self.units.of(each, elements), unit) for each, unit in reads
