@@ -229,3 +229,50 @@ module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batc
     cl.return
   }
 }
+
+// -----
+
+// Rows of an image that are outside of the border of their part are not read.
+// CHECK-LABEL: cl.program @border
+// CHECK:      cl.enqueue_kernel @rows(%x, %t) sizes affine_map<()[s0] -> (3, (s0 * 5))>
+// CHECK-NEXT: cl.enqueue_kernel @above(%t, %y) sizes affine_map<()[s0] -> (3, (s0 * 5))>
+module attributes {cl.target = #cl.target<"generic-gpu", {}>, cl.range = #cl.range<"batch", 4, ["x", "y"]>} {
+  tir.func @rows(%x: memref<4x5x3x4xf32>, %y: memref<4x5x3x4xf32, #tir.scope<texture, [2]>>) attributes {outputs = array<i64: 1>, global_size = array<i64: 3, 20>, local_size = array<i64: 1, 1>} {
+    tir.for global_y %i = 0 to 20 {
+      tir.for global_x %j = 0 to 3 {
+        tir.for vectorized %l = 0 to 4 {
+          %n = affine.apply affine_map<(d0) -> (d0 floordiv 5)> (%i)
+          %h = affine.apply affine_map<(d0) -> (d0 mod 5)> (%i)
+          %a = memref.load %x[%n, %h, %j, %l] : memref<4x5x3x4xf32>
+          tir.texel_write %a, %y[%j, %i] lane %l : f32, memref<4x5x3x4xf32, #tir.scope<texture, [2]>>
+        }
+      }
+    }
+  }
+  tir.func @above(%x: memref<4x5x3x4xf32, #tir.scope<texture, [2]>>, %y: memref<4x5x3x4xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 3, 20>, local_size = array<i64: 1, 1>} {
+    tir.for global_y %i = 0 to 20 {
+      tir.for global_x %j = 0 to 3 {
+        tir.for serial %k = 0 to 1 {
+          tir.for vectorized %l = 0 to 4 {
+            %n = affine.apply affine_map<(d0) -> (d0 floordiv 5)> (%i)
+            %h = affine.apply affine_map<(d0) -> (d0 mod 5)> (%i)
+            %row = affine.apply affine_map<(d0) -> (d0 mod 5 + 1)> (%i)
+            %end = arith.constant 5 : index
+            %inside = arith.cmpi slt, %row, %end : index
+            %at = affine.apply affine_map<(d0) -> ((d0 floordiv 5) * 5 + d0 mod 5 + 1)> (%i)
+            %outside = arith.constant -1 : index
+            %coordinate = arith.select %inside, %at, %outside : index
+            %a = tir.texel_read %x[%j, %coordinate] lane %l border : memref<4x5x3x4xf32, #tir.scope<texture, [2]>> -> f32
+            memref.store %a, %y[%n, %h, %j, %l] : memref<4x5x3x4xf32>
+          }
+        }
+      }
+    }
+  }
+  cl.program @border(%x: memref<4x5x3x4xf32> {cl.name = "x"}, %y: memref<4x5x3x4xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<4x5x3x4xf32, #tir.scope<texture, [2]>>
+    cl.enqueue_kernel @rows(%x, %t) : memref<4x5x3x4xf32>, memref<4x5x3x4xf32, #tir.scope<texture, [2]>>
+    cl.enqueue_kernel @above(%t, %y) : memref<4x5x3x4xf32, #tir.scope<texture, [2]>>, memref<4x5x3x4xf32>
+    cl.return
+  }
+}

@@ -17,6 +17,7 @@ from ....dialects import tir
 from ....dialects.properties import ints
 from ....dialects.walking import operations_in
 from ...tir.schedule.analysis import index_expr, memref_of
+from .borders import inside_of
 
 _MAY_TRAP = (
     arith.DivSIOp,
@@ -78,6 +79,7 @@ class KernelFlow:
         self.stores: defaultdict[SSAValue, list[StoreFlow]] = defaultdict(list)
         self._leaves: dict[SSAValue, AffineExpr] = {}
         self._exprs: dict[SSAValue, AffineExpr | None] = {}
+        self._coordinates: dict[SSAValue, AffineExpr | None] = {}
         self._loads: dict[Operation, tuple[ElementAccess, list[SSAValue]]] = {}
         ops = [*operations_in(func.body)]
         for op in ops:
@@ -158,8 +160,13 @@ class KernelFlow:
         extents = (prod(type_.get_shape()) // tir.TEXEL,)
         if tir.is_texture(type_):
             extents = tir.image_of(type_).extents[::-1]
-        exprs = tuple(map(self._expr, (*reversed([*op.coords]), op.lane)))
-        return ElementAccess(memory, (*extents, tir.TEXEL), exprs)
+        coords = [self._coordinate(each) for each in reversed([*op.coords])]
+        return ElementAccess(memory, (*extents, tir.TEXEL), (*coords, self._expr(op.lane)))
+
+    def _coordinate(self, value: SSAValue) -> AffineExpr | None:
+        if value not in self._coordinates:
+            self._coordinates[value] = inside_of(value, self._expr, self.extents)
+        return self._coordinates[value]
 
     def _expr(self, index: SSAValue) -> AffineExpr | None:
         if index not in self._exprs:

@@ -16,28 +16,9 @@ from clopt.passes.pipelines import PIPELINES
 from support import effort
 from support.nn.random_layers import graph
 from support.nn.random_network import Network
-from support.nn.random_networks import TARGETS, assert_same
+from support.nn.random_networks import IMAGES, TARGETS, assert_same
 from support.nn.random_parts import parts_of_others
 from support.tir.program import run_program
-
-IMAGES = st.fixed_dictionaries(
-    {
-        "device_type": st.just("gpu"),
-        "vector_width": st.just(4),
-        "texture": st.just("prefer"),
-        "images": st.just(True),
-        "max_image_width": st.sampled_from([32, 1024]),
-        "max_image_height": st.sampled_from([8, 1024]),
-        "max_image_layers": st.just(16),
-        "max_image_buffer_texels": st.sampled_from([64, 4096]),
-        "max_read_images": st.just(16),
-        "max_write_images": st.just(4),
-        "image1d_buffer": st.booleans(),
-        "image_from_buffer": st.booleans(),
-        "image_pitch_alignment_bytes": st.just(64),
-        "image_base_alignment_bytes": st.sampled_from([16, 128]),
-    }
-).map(cl.Target().with_facts)
 
 
 @pytest.mark.parametrize("targets", [TARGETS, IMAGES], ids=["buffers", "images"])

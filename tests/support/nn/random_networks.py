@@ -46,6 +46,25 @@ TARGETS = st.one_of(
     ),
 ).map(lambda facts: cl.Target().with_facts(facts))
 
+IMAGES = st.fixed_dictionaries(
+    {
+        "device_type": st.just("gpu"),
+        "vector_width": st.just(4),
+        "texture": st.just("prefer"),
+        "images": st.just(True),
+        "max_image_width": st.sampled_from([32, 1024]),
+        "max_image_height": st.sampled_from([8, 1024]),
+        "max_image_layers": st.just(16),
+        "max_image_buffer_texels": st.sampled_from([64, 4096]),
+        "max_read_images": st.just(16),
+        "max_write_images": st.just(4),
+        "image1d_buffer": st.booleans(),
+        "image_from_buffer": st.booleans(),
+        "image_pitch_alignment_bytes": st.just(64),
+        "image_base_alignment_bytes": st.sampled_from([16, 128]),
+    }
+).map(cl.Target().with_facts)
+
 
 def convolution(net: Network) -> ModuleOp:
     rank = net.pick(1, 2, 2)
