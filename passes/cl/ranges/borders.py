@@ -6,7 +6,13 @@ from collections.abc import Callable, Iterator
 
 from xdsl.dialects import arith
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineConstantExpr, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
 
 from ....dialects.tir.affine import bounds_of, linear
 from ....dialects.tir.linear import Linear
@@ -29,11 +35,27 @@ def inside_of(
     if coordinate is None or not isinstance(outside, AffineConstantExpr) or outside.value >= 0:
         return None
     for part, low, high in _ranges(select.cond, expr_of, extents):
-        rest = linear(coordinate + part * -1, extents)
-        if len(rest.terms) < len(linear(coordinate, extents).terms):
+        rest = linear(coordinate + _without_mod(part) * -1, extents)
+        if len(rest.terms) <= len(linear(coordinate, extents).terms):
             coordinate = rest.expr() + low + AffineDimExpr(len(extents))
             extents.append(max(high - low + 1, 1))
     return coordinate
+
+
+def _without_mod(expr: AffineExpr) -> AffineExpr:
+    """Return a sum with `x - c (x floordiv c)` in place of `x mod c`.
+
+    It cancels against a sum that was simplified to x.
+    """
+    if not isinstance(expr, AffineBinaryOpExpr):
+        return expr
+    if expr.kind is AffineBinaryOpKind.Mod:
+        return expr.lhs + (expr.lhs // expr.rhs) * expr.rhs * -1
+    if expr.kind is AffineBinaryOpKind.Add:
+        return _without_mod(expr.lhs) + _without_mod(expr.rhs)
+    if expr.kind is AffineBinaryOpKind.Mul:
+        return _without_mod(expr.lhs) * expr.rhs
+    return expr
 
 
 def _ranges(
