@@ -38,7 +38,7 @@ class PaddedProgram:
             box = result[tuple(map(slice, self.shapes[name]))]
             if name in targets:
                 np.copyto(targets[name], box)
-            targets.setdefault(name, np.ascontiguousarray(box))
+            targets.setdefault(name, np.asarray(box, order="C"))
         return [*outputs.values()] if isinstance(outputs, Mapping) else [targets[n] for n in names]
 
     def profile(self, inputs: Mapping[str, Array], runs: int) -> Profile:

@@ -86,6 +86,16 @@ def test_two_dimensions_are_rounded_up_at_once(device: str):
         assert compiled.programs == programs
 
 
+def test_outputs_without_the_dimension(device: str):
+    proto = model("float[n,2] x, float[3] z", "y = Abs(x) s = ReduceSum<keepdims=0>(z)")
+    x, z = floats(3, 2), floats(3)
+    y, total = dynamic(proto, device).run([x, z])
+    np.testing.assert_array_equal(y, np.abs(x))
+    assert isinstance(total, np.ndarray)
+    assert total.shape == ()
+    np.testing.assert_allclose(total, z.sum(), rtol=1e-5, atol=1e-6)
+
+
 def test_a_smaller_batch_takes_fewer_work_items(device: str, monkeypatch: pytest.MonkeyPatch):
     compiled = dynamic(NETWORK, device)
     check(compiled, NETWORK, images(8))
