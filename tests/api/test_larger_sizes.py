@@ -71,6 +71,26 @@ def test_sizes_up_to_a_power_of_two_share_a_program(devices: dict[str, str]):
             assert compiled.programs == programs
 
 
+@pytest.mark.by_default(cases=2)
+@pytest.mark.parametrize(
+    "target",
+    [
+        "adreno-740 texture=prefer fp16=false",
+        "adreno-740 clml=prefer fp16=false",
+        "adreno-740 clml=auto fp16=false",
+        "generic-gpu",
+        "nvidia",
+    ],
+)
+def test_programs_for_gpus_and_accelerators(target: str):
+    libraries = {"clml": "reference"} if "clml" in target else None
+    compiled = clopt.compile(NETWORK, target, device="pocl", accelerators=libraries)
+    assert isinstance(compiled, clopt.DynamicModel)
+    for count, programs in ((3, 1), (4, 1), (7, 2), (6, 2)):
+        check(compiled, NETWORK, images(count))
+        assert compiled.programs == programs
+
+
 def test_only_sizes_whose_rows_are_independent_are_rounded_up(device: str):
     compiled = dynamic(ROWS, device)
     for n, m, programs in ((3, 5, 1), (4, 5, 1), (3, 6, 2), (4, 6, 2), (3, 8, 3)):
