@@ -60,6 +60,7 @@ class CompiledModel:
         """The choices of the passes, if compiled with `explain="report"`."""
         self._make_executable = make_executable
         self._refusal: str | None = None
+        self._smaller: dict[int, CompiledModel] = {}
 
     @property
     def contents(self) -> Contents:
@@ -215,15 +216,17 @@ class CompiledModel:
         """Return a model that computes the results for a smaller value of the ranged dimension.
 
         The model must be compiled with `CompileOptions.ranged`. Inputs and outputs have the shapes
-        of this model, of which only the parts for the first `value` units count: the program reads
-        any values in the other parts of its inputs, and leaves any in those of its outputs. Kernels
-        and all memory are shared with this model, whose inferences take turns with the new one's.
+        of this model, of which only the parts for the first `value` units count. The other parts of
+        inputs hold any values that this model takes, such as indices within their range, and those
+        of outputs are left with any. The models share kernels and memory, and take turns.
         """
         whole = self.executable
-        restricted = CompiledModel(self.contents, lambda: whole.restricted(value))
-        restricted.values, restricted.origin = self.values, self.origin
-        restricted.prepare()
-        return restricted
+        if value not in self._smaller:
+            restricted = CompiledModel(self.contents, lambda: whole.restricted(value))
+            restricted.values, restricted.origin = self.values, self.origin
+            restricted.prepare()
+            self._smaller.setdefault(value, restricted)
+        return self._smaller[value]
 
     def run_by(self, make_executable: Callable[[], Runnable]) -> None:
         """Use another executable of the same program; call this before the first run."""

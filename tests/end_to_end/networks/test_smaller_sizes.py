@@ -202,6 +202,7 @@ def test_sizes_alternate_on_one_program(device: str):
     """The restricted programs share kernels, whose arguments follow the caller's buffers."""
     compiled = compile_ranged(MLP, {"n": LARGEST}, device)
     smaller = {size: compiled.restricted(size) for size in (2, 5)}
+    assert compiled.restricted(2) is smaller[2]
     for size in (2, LARGEST, 5, 2):
         x = floats(LARGEST, 40)
         out = np.full((LARGEST, 12), np.nan, np.float32)
