@@ -27,7 +27,7 @@ def result_parts(
     texts = _Texts()
     if not texts.agree(small, large):
         return None
-    axes = _Axes(texts)
+    axes = _PartsOfKernel(texts)
     for value, given in zip(small.args, operands, strict=False):
         axes.of_buffers[value] = [*given]
     axes.infer()
@@ -105,7 +105,7 @@ def _properties_agree(small: Operation, large: Operation) -> bool:
     return a == b
 
 
-class _Axes:
+class _PartsOfKernel:
     """The parts that buffers and loops of a smaller kernel are of those of a larger one."""
 
     def __init__(self, texts: _Texts) -> None:
