@@ -189,6 +189,13 @@ def test_smaller_sizes_launch_fewer_work_items(name: str, device: str):
     assert counts[3] <= 0.6 * counts[-1]
 
 
+def test_a_product_computes_images_in_their_own_work_items(device: str):
+    """Eight images times 197 tokens: tiles of eight images would divide the rows evenly."""
+    proto = model("float[n,197,64] x", "y = MatMul(x, w)", constants={"w": floats(64, 96)})
+    compiled = compile_ranged(proto, {"n": LARGEST}, device)
+    assert work_items(compiled.restricted(2)) <= 0.3 * work_items(compiled)
+
+
 def test_rows_do_not_depend_on_inputs_of_others(device: str):
     compiled = compile_ranged(CNN, {"n": LARGEST}, device)
     x = floats(LARGEST, 3, 20, 20)

@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, gcd, prod
 
+from xdsl.dialects.builtin import ModuleOp
+
 from .....dialects import cl
 from .....machine.core import (
     L2_BYTES_PER_CYCLE,
@@ -41,6 +43,8 @@ _HALVES = 4.0
 """
 _SUMS_SHARE = 8
 """Sums in memory take at most 1/8 of L2; a quarter is slower (measured)."""
+_BATCH_TILE = 1.15
+"""The cost of a tile of several images relative to one image, if the batch may be smaller."""
 _PAGE = 4096
 """Bytes of memory whose lines have different places in the first cache: it has 64 sets."""
 
@@ -102,8 +106,30 @@ class RegisterTileModel:
 
     @cached_property
     def best(self) -> RegisterTile | None:
-        """The cheapest tile; None if no variable has a vector."""
-        return min(candidates(self), key=lambda tile: total_cycles(self, tile), default=None)
+        """The cheapest tile; None if no variable has a vector.
+
+        If the program also serves smaller batches, a tile within one image may take a little
+        longer: work-items that compute all images would do as much for fewer.
+        """
+
+        def cycles(tile: RegisterTile) -> float:
+            return total_cycles(self, tile) * (_BATCH_TILE if self._spans_batch(tile) else 1)
+
+        return min(candidates(self), key=cycles, default=None)
+
+    def _spans_batch(self, tile: RegisterTile) -> bool:
+        """Return whether a tile has several indices of the dimension that may be smaller."""
+        return any(
+            count > 1 and self.extents[variable] == self._batch
+            for variable, count in ((tile.row, tile.rows), (tile.col, tile.cols))
+        )
+
+    @cached_property
+    def _batch(self) -> int | None:
+        """The extent of the dimension that may be smaller; None if none may be."""
+        module = self.contraction.func.get_toplevel_object()
+        found = cl.range_of(module) if isinstance(module, ModuleOp) else None
+        return None if found is None else found.largest
 
 
 def candidates(model: RegisterTileModel) -> Iterator[RegisterTile]:
