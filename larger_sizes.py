@@ -34,7 +34,8 @@ class LargerSizesSearch:
     def check(self, dims: Mapping[str, int]) -> None:
         """Raise CloptError for a size outside of its range."""
         for name, size in dims.items():
-            self._ranges.get(name, _ANY).check(name, size)
+            if name in self._ranges:
+                self._ranges[name].check(name, size)
 
     def find(self, compilation: StaticCompilation, dims: Mapping[str, int]) -> LargerSizes | None:
         """Return the rounded sizes for the open dimensions of a model; None for the sizes alone.

@@ -28,24 +28,28 @@ class PaddedProgram:
 
     def run(self, inputs: Mapping[str, Array], outputs: Outputs | None = None) -> list[Any]:
         """Run one inference, as `CompiledModel.run` does for arrays of the host."""
-        ports = {port.name: port for port in self.program.outputs}
-        names = list(ports) if outputs is None else list(outputs)
-        targets: dict[str, Array] = {}
         if isinstance(outputs, Mapping):
             targets = self._checked_targets(outputs)
-        results = self.program.run(self._padded(inputs), names)
-        for name, result in zip(names, results, strict=True):
-            box = result[tuple(map(slice, self.shapes[name]))]
-            if name in targets:
-                np.copyto(targets[name], box)
-            targets.setdefault(name, np.asarray(box, order="C"))
-        return [*outputs.values()] if isinstance(outputs, Mapping) else [targets[n] for n in names]
+            for target, box in zip(targets, self._boxes(inputs, list(outputs)), strict=True):
+                np.copyto(target, box)
+            return [*outputs.values()]
+        # `ascontiguousarray` would add an axis to an array without axes.
+        return [np.asarray(box, order="C") for box in self._boxes(inputs, outputs)]
+
+    def _boxes(self, inputs: Mapping[str, Array], outputs: Sequence[str] | None) -> list[Array]:
+        """Run one inference, and return the parts of the outputs that the caller sees."""
+        results = self.program.run(self._padded(inputs), outputs)
+        names = [port.name for port in self.program.outputs] if outputs is None else outputs
+        return [
+            result[tuple(map(slice, self.shapes[name]))]
+            for name, result in zip(names, results, strict=True)
+        ]
 
     def profile(self, inputs: Mapping[str, Array], runs: int) -> Profile:
         """Time each command of `runs` inferences."""
         return self.program.profile(self._padded(inputs), runs)
 
-    def _checked_targets(self, outputs: Mapping[str, Any]) -> dict[str, Array]:
+    def _checked_targets(self, outputs: Mapping[str, Any]) -> list[Array]:
         """Return the caller's arrays for outputs; raise CloptError for other types or shapes."""
         from .backends.pyopencl_runtime.inputs import checked_targets
 
@@ -53,7 +57,7 @@ class PaddedProgram:
             replace(port, shape=tuple(self.shapes[port.name])) for port in self.program.outputs
         ]
         targets = checked_targets(dict(enumerate(ports)), outputs)
-        return {ports[i].name: cast("Array", target) for i, target in targets.items()}
+        return [cast("Array", target) for target in targets.values()]
 
     def _padded(self, inputs: Mapping[str, Array]) -> dict[str, Array]:
         return {port.name: padded(inputs[port.name], port.shape) for port in self.program.inputs}

@@ -14,7 +14,6 @@ from .messages.printable import printable
 Sizes: TypeAlias = "int | tuple[int, int] | tuple[int, int, int]"
 """A size; or the least and the largest, and perhaps the usual one."""
 
-
 _WANTED = 'dims must be a mapping of names to sizes, for example {"batch": 1}'
 
 

@@ -188,6 +188,12 @@ def test_outputs_of_the_caller(device: str):
     assert y is mine
     np.testing.assert_allclose(mine, wanted, rtol=1e-5, atol=1e-6)
     assert compiled.run([x], []) == []
+    with pytest.raises(CloptError, match="outputs must be a list of names"):
+        compiled.run([x], "y")
+    with pytest.raises(CloptError, match='no output called "z"'):
+        compiled.run([x], ["z"])
+    with pytest.raises(CloptError, match='no output called "z"'):
+        compiled.run([x], {"z": mine})
     with pytest.raises(CloptError, match=r'"y" has the shape 8x5, but the model .* 5x5'):
         compiled.run([x], {"y": np.empty((8, 5), np.float32)})
     assert compiled.programs == 1
