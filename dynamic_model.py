@@ -128,7 +128,7 @@ class DynamicModel(CompiledModel):
         them, and `CompiledModel.inputs` lacks them. The programs share their intermediate memory,
         so they take turns, as inferences of one model do.
         """
-        return self._select(inputs, None)[0]
+        return self._select(*self._sized(inputs), None)[0]
 
     def bound(self, dims: Mapping[str, int], values: Mapping[str, Array]) -> CompiledModel:
         """Return the model with these sizes and values; it is dynamic if others are open."""
@@ -165,7 +165,7 @@ class DynamicModel(CompiledModel):
         self._settle()
         names = {port.name for port in self.inputs}
         inputs = {name: each for name, each in buffers.items() if name in names}
-        program, given = self._select(inputs, queue)
+        program, given = self._select(*self._sized(inputs), queue)
         rest = {name: each for name, each in buffers.items() if name not in names}
         program.enqueue(queue, {**given, **rest})
 
@@ -190,16 +190,23 @@ class DynamicModel(CompiledModel):
 
         A program for larger sizes serves arrays of the host if it computes their results, too.
         """
-        from .backends.pyopencl_runtime.inputs import is_on_host, sized_inputs
+        from .backends.pyopencl_runtime.inputs import is_on_host
 
-        given: dict[str, Any] = sized_inputs(self.inputs, inputs)
+        given, dims = self._sized(inputs)
         targets = outputs.values() if isinstance(outputs, Mapping) else ()
         if is_on_host([*given.values(), *targets]):
-            dims = _sizes(self.inputs, given)
-            self._larger.check(dims)
             if (program := self._larger_program(dims)) is not None:
                 return program, given
-        return self._select(given, None)
+        return self._select(given, dims, None)
+
+    def _sized(self, inputs: Arrays) -> tuple[dict[str, Any], dict[str, int]]:
+        """Return the inputs by name and their open sizes; raise CloptError if they do not fit."""
+        from .backends.pyopencl_runtime.inputs import sized_inputs
+
+        given = sized_inputs(self.inputs, inputs)
+        dims = _sizes(self.inputs, given)
+        self._larger.check(dims)
+        return given, dims
 
     def _larger_program(self, dims: Mapping[str, int]) -> PaddedProgram | None:
         """Return the program for larger sizes that serves these, too; None if it is unsuitable."""
@@ -230,14 +237,11 @@ class DynamicModel(CompiledModel):
         return program.restricted(dims[name]) if is_smaller else program
 
     def _select(
-        self, inputs: Arrays, queue: CommandQueue | None
+        self, given: Mapping[str, Any], dims: Mapping[str, int], queue: CommandQueue | None
     ) -> tuple[CompiledModel, dict[str, Any]]:
         """Return the program for these sizes and values, and what it takes of the inputs."""
-        from .backends.pyopencl_runtime.inputs import host_copy, sized_inputs
+        from .backends.pyopencl_runtime.inputs import host_copy
 
-        given: dict[str, Any] = sized_inputs(self.inputs, inputs)
-        dims = _sizes(self.inputs, given)
-        self._larger.check(dims)
         sizes = tuple(dims.items())
         while True:
             with self._lock:
