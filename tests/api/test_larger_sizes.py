@@ -91,17 +91,26 @@ def test_programs_for_gpus_and_accelerators(target: str):
         assert compiled.programs == programs
 
 
-def test_only_sizes_whose_rows_are_independent_are_rounded_up(device: str):
-    compiled = dynamic(ROWS, device)
-    for n, m, programs in ((3, 5, 1), (4, 5, 1), (3, 6, 2), (4, 6, 2), (3, 8, 3)):
-        check(compiled, ROWS, floats(n, m))
-        assert compiled.programs == programs
-
-
-def test_two_dimensions_are_rounded_up_at_once(device: str):
-    proto = model("float[n,m] x", "y = Exp(x)")
+@pytest.mark.by_default(cases=2)
+@pytest.mark.parametrize(
+    ("proto", "sizes"),
+    [
+        pytest.param(
+            ROWS, [(3, 5, 1), (4, 5, 1), (3, 6, 2), (4, 6, 2), (3, 8, 3)], id="independent rows"
+        ),
+        pytest.param(
+            model("float[n,m] x", "y = Exp(x)"),
+            [(3, 5, 1), (4, 7, 1), (4, 8, 1), (0, 5, 2), (1, 5, 3)],
+            id="both dimensions",
+        ),
+    ],
+)
+def test_which_dimensions_are_rounded_up(
+    proto: onnx.ModelProto, sizes: list[tuple[int, int, int]], device: str
+):
+    """Each row has n, m and the number of programs after it."""
     compiled = dynamic(proto, device)
-    for n, m, programs in ((3, 5, 1), (4, 7, 1), (4, 8, 1), (0, 5, 2), (1, 5, 3)):
+    for n, m, programs in sizes:
         check(compiled, proto, floats(n, m))
         assert compiled.programs == programs
 
