@@ -100,7 +100,7 @@ class Request:
     def keep(self, compiled: CompiledModel) -> CompiledModel | None:
         """Store a model that was compiled for this request, and run it from the stored files.
 
-        Returns the stored model, which has no IR; None if the cache does not take it.
+        Return the stored model, which has no IR, or None if the cache does not take it.
         """
         files = self._files()
         is_unchanged = files is not None and files in self.read and is_revision_settled()

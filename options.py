@@ -187,8 +187,8 @@ class CompileOptions:
     quantization: Quantization | None = None
     memory_limit: int | None = None
     ranged: str | None = None
-    """A symbol of `dims`. The program also serves its smaller values (`CompiledModel.restricted`),
-    given that no part of a result for one unit of the symbol depends on inputs of a later one."""
+    """The symbol of `dims` whose smaller values the program also serves
+    (`CompiledModel.restricted`)."""
     choices: str | Path | None = None
     tuning: str | Path | None = None
     fallback: bool = False

@@ -76,7 +76,7 @@ def _fitted(
     needed = np.ones(largest, np.int64)
     for expr in low:
         # `eval` only adds, multiplies and divides, so it accepts arrays as well as integers.
-        first = np.broadcast_to(np.asarray(expr.eval([index], [])), index.shape)  # pyright: ignore
+        first = np.broadcast_to(np.asarray(expr.eval([index], [])), index.shape)  # pyright: ignore[reportArgumentType]
         ahead = np.minimum.accumulate(first[::-1])[::-1]
         indices = np.searchsorted(ahead, np.arange(1, largest + 1), side="left")
         needed = np.maximum(needed, -(-indices // group))
