@@ -20,6 +20,11 @@ STORABLE = frozenset(
 )
 """The numpy types that a weight may have."""
 
+_REGISTERED = 2
+"""What `isbuiltin` is for types that another package adds to numpy."""
+
+_BITS = {1: np.uint8, 2: np.uint16}
+
 _DIGITS = 16  # 64 bits: among 10,000 weights two different ones share a key once in 10^11 models
 
 # Long arrays contribute two checksums of every piece (96 bits) to the digest. SHA-256 alone would
@@ -39,7 +44,13 @@ class Weights:
         self._hints: dict[str, str] = {}
 
     def add(self, array: Array, hint: str = "") -> str:
-        """Store `array` and return its key; `hint` is a readable name, such as an initialiser's."""
+        """Store `array` and return its key; `hint` is a readable name, such as an initialiser's.
+
+        The bits of bfloat16 and smaller types are stored, as unsigned integers.
+        """
+        if array.dtype.isbuiltin == _REGISTERED and array.dtype.itemsize in _BITS:
+            # A narrow type of ml_dtypes: files and devices store its bits.
+            array = array.view(_BITS[array.dtype.itemsize])
         if array.dtype.name not in STORABLE:
             raise CloptError(
                 f"The weight {hint or '(unnamed)'} has the type {array.dtype}; "

@@ -9,7 +9,9 @@ from collections.abc import Mapping, Sequence
 from xdsl.ir import Attribute
 
 from ...dialects import cl, tir
+from ...dialects.cl.program import Port
 from ...dialects.nn.types import numpy_dtype
+from ...errors import CloptError
 from ..describe import channel_type
 from ..kernel_source import Feature, features_of, split_kernels
 from .c_text import INDENT, array, braces, comment, filled, initialiser, reference, string
@@ -139,12 +141,23 @@ def print_sources(sources: Mapping[str, str], table: str) -> str:
     return "\n".join(tables)
 
 
+def _dtype(port: Port) -> str:
+    """Return the constant of `clopt.h` for the elements of an input or output."""
+    name = numpy_dtype(port.element_type).name
+    if name not in _DTYPES:
+        raise CloptError(
+            f'A C package cannot have {name} elements in "{port.name}"; cast them to f32 or int8 '
+            "in the model."
+        )
+    return _DTYPES[name]
+
+
 def _tensors(tables: Tables) -> str:
     rows = [
         initialiser(
             {
                 "name": string(port.name),
-                "dtype": _DTYPES[numpy_dtype(port.element_type).name],
+                "dtype": _dtype(port),
                 "bytes": str(tables.roots[i].bytes),
             },
             {"rank": str(len(port.shape)), "shape": _sizes(port.shape)},

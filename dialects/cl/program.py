@@ -25,6 +25,7 @@ from xdsl.traits import IsolatedFromAbove, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
 from .. import tir
+from ..narrow import bits_type, is_narrow
 from ..properties import int_array, ints, text
 from .images import image_of
 from .labels import label
@@ -51,7 +52,9 @@ class Port:
         if self.image is not None:
             return self.image
         element = self.element_type
-        if isinstance(element, IntegerType):
+        if is_narrow(element):
+            element = bits_type(element)
+        elif isinstance(element, IntegerType):
             element = IntegerType(cast("IntegerType", element).width.data)
         return MemRefType(element, self.shape)
 

@@ -13,6 +13,7 @@ from xdsl.pattern_rewriter import RewritePattern
 from xdsl.utils.exceptions import VerifyException
 
 from ..inferred import FORMAT, InferredOp, Properties
+from ..narrow import is_narrow
 from .interfaces import HalfRule, Role, Zeros
 from .limits import check_size
 from .types import (
@@ -61,6 +62,9 @@ class NNOp(InferredOp, HasCanonicalizationPatternsInterface, ABC):
     """Whether axis 1 is special: windows lie in the axes after it, or it has parameters."""
     MOVES_AXES: ClassVar[bool] = False
     """Whether adjacent elements of the result need not be adjacent along that axis in the operand.
+    """
+    ACCEPTS_NARROW: ClassVar[bool] = False
+    """Whether elements may have a type that tensors only store, as the operation only moves them.
     """
 
     def __init__(
@@ -158,6 +162,12 @@ class NNOp(InferredOp, HasCanonicalizationPatternsInterface, ABC):
 
         Raises VerifyException also if a result is too large.
         """
+        for type in operand_types:
+            if is_narrow(type.element_type) and not cls.ACCEPTS_NARROW:
+                raise VerifyException(
+                    f"{cls.name} cannot compute with {type.element_type}, which tensors only "
+                    "store; cast the operand"
+                )
         inferred = tuple(cls.infer(operand_types, properties))
         for type in inferred:
             check_size(type)

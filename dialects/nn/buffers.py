@@ -8,6 +8,7 @@ from typing import cast
 from xdsl.dialects.builtin import IntegerType, MemRefType, NoneAttr, Signedness
 from xdsl.ir import Attribute
 
+from ..narrow import bits_type, is_narrow
 from .layout import LayoutAttr
 from .types import Tensor, is_element_type, is_float
 
@@ -16,9 +17,11 @@ _SIGNED = {IntegerType(width, Signedness.SIGNED) for width in (8, 16, 32, 64)}
 
 
 def storage_type(element_type: Attribute) -> Attribute:
-    """Return the element type of a buffer; arithmetic in `arith` is signless."""
+    """Return the element type of a buffer; `arith` and kernels are signless."""
     if is_float(element_type):
         return element_type
+    if is_narrow(element_type):
+        return bits_type(element_type)
     return IntegerType(cast("IntegerType", element_type).bitwidth)
 
 

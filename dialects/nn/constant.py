@@ -20,6 +20,7 @@ from xdsl.printer import Printer
 from xdsl.utils.exceptions import VerifyException
 
 from ..inferred import Properties
+from ..narrow import is_narrow
 from .attributes import WeightAttr
 from .base import NNOp
 from .types import Array, Tensor, array_type, is_bool, is_float, numpy_dtype, tensor_type
@@ -131,6 +132,8 @@ def _reads_as_printed(value: DenseIntOrFPElementsAttr) -> bool:
     as the integer 1233125376. They are whole numbers from a million on, infinities and NaNs.
     """
     element_type = value.get_element_type()
+    if is_narrow(element_type):
+        return False
     if not is_float(element_type):
         return True
     numbers = np.frombuffer(value.data.data, numpy_dtype(element_type))
@@ -156,7 +159,12 @@ def attr_array(attr: Attribute, type: Tensor, weights: WeightStore | None = None
     """Return the array of a value attribute, or None for a weight that the store lacks."""
     if isinstance(attr, WeightAttr):
         key = attr.key.data
-        return weights.get(key) if weights is not None and key in weights else None
+        if weights is None or key not in weights:
+            return None
+        stored = weights.get(key)
+        return (
+            stored.view(numpy_dtype(type.element_type)) if is_narrow(type.element_type) else stored
+        )
     data = cast("DenseIntOrFPElementsAttr", attr).data.data
     dtype = numpy_dtype(type.element_type)
     array = np.frombuffer(data, np.uint8 if is_bool(type.element_type) else dtype)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import ClassVar, Literal, TypeAlias, cast
 
-from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType, i1
+from xdsl.dialects.builtin import FloatAttr, IntegerAttr, TensorType, UnitAttr, i1
 from xdsl.ir import Attribute, SSAValue
 from xdsl.irdl import (
     irdl_op_definition,
@@ -274,6 +274,7 @@ class WhereOp(NNOp):
 
     name = "nn.where"
     ROLE: ClassVar[Role | None] = Role.ELEMENTWISE
+    ACCEPTS_NARROW: ClassVar[bool] = True
     HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     condition = operand_def(TensorType)
     a = operand_def(TensorType)
@@ -297,17 +298,24 @@ class WhereOp(NNOp):
 
 @irdl_op_definition
 class CastOp(NNOp):
-    """Conversion of elements: float to integer truncates, anything to i1 is `!= 0`."""
+    """Conversion of elements: float to integer truncates, anything to i1 is `!= 0`.
+
+    Narrow floats round to nearest even, integers below 8 bits keep the low bits. A float of 8 bits
+    saturates: beyond its range the result is the largest number, or with `unsaturated` infinity, or
+    NaN in types without infinities. A float of 4 bits always saturates.
+    """
 
     name = "nn.cast"
     ROLE: ClassVar[Role | None] = Role.ELEMENTWISE
+    ACCEPTS_NARROW: ClassVar[bool] = True
     x = operand_def(TensorType)
     to = prop_def(Attribute)
+    unsaturated = opt_prop_def(UnitAttr)
     result = result_def(TensorType)
     assembly_format = FORMAT
 
-    def __init__(self, x: SSAValue, to: Attribute):
-        super().__init__([x], {"to": to})
+    def __init__(self, x: SSAValue, to: Attribute, unsaturated: bool = False):
+        super().__init__([x], {"to": to, "unsaturated": UnitAttr() if unsaturated else None})
 
     @classmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:

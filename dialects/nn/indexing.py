@@ -80,6 +80,7 @@ class GatherOp(AlongAxisOp):
 
     name = "nn.gather"
     ROLE: ClassVar[Role | None] = Role.INDEX
+    ACCEPTS_NARROW: ClassVar[bool] = True
     MOVES_AXES: ClassVar[bool] = True
     result = result_def(TensorType)
     assembly_format = FORMAT
@@ -103,6 +104,7 @@ class GatherElementsOp(AlongAxisOp):
 
     name = "nn.gather_elements"
     ROLE: ClassVar[Role | None] = Role.WINDOW
+    ACCEPTS_NARROW: ClassVar[bool] = True
     result = result_def(TensorType)
     assembly_format = FORMAT
 
@@ -124,6 +126,7 @@ class GatherNDOp(IndexedOp):
 
     name = "nn.gather_nd"
     ROLE: ClassVar[Role | None] = Role.WINDOW
+    ACCEPTS_NARROW: ClassVar[bool] = True
     batch_dims = prop_def(I64, default_value=integer(0))
     result = result_def(TensorType)
     assembly_format = FORMAT

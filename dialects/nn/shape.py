@@ -30,6 +30,7 @@ class ReshapeOp(NNOp):
     """The same elements, in row-major order, in another shape."""
 
     name = "nn.reshape"
+    ACCEPTS_NARROW: ClassVar[bool] = True
     HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     MOVES_AXES: ClassVar[bool] = True
     x = operand_def(TensorType)
@@ -62,6 +63,7 @@ class TransposeOp(NNOp):
 
     name = "nn.transpose"
     ROLE: ClassVar[Role | None] = Role.INDEX
+    ACCEPTS_NARROW: ClassVar[bool] = True
     HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     MOVES_AXES: ClassVar[bool] = True
     x = operand_def(TensorType)
@@ -93,6 +95,7 @@ class ConcatOp(NNOp):
 
     name = "nn.concat"
     ROLE: ClassVar[Role | None] = Role.PIECES
+    ACCEPTS_NARROW: ClassVar[bool] = True
     HALF: ClassVar[HalfRule] = HalfRule.JOINS
     inputs = var_operand_def(TensorType)
     axis = prop_def(I64)
@@ -144,6 +147,7 @@ class SliceOp(NNOp):
 
     name = "nn.slice"
     ROLE: ClassVar[Role | None] = Role.INDEX
+    ACCEPTS_NARROW: ClassVar[bool] = True
     HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     x = operand_def(TensorType)
     starts = prop_def(I64_ARRAY)
@@ -272,6 +276,7 @@ class ExpandOp(NNOp):
 
     name = "nn.expand"
     ROLE: ClassVar[Role | None] = Role.INDEX
+    ACCEPTS_NARROW: ClassVar[bool] = True
     HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     x = operand_def(TensorType)
     shape = prop_def(I64_ARRAY)
@@ -296,6 +301,7 @@ class TileOp(NNOp):
 
     name = "nn.tile"
     ROLE: ClassVar[Role | None] = Role.INDEX
+    ACCEPTS_NARROW: ClassVar[bool] = True
     HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     x = operand_def(TensorType)
     repeats = prop_def(I64_ARRAY)
@@ -327,6 +333,7 @@ class DepthToSpaceOp(NNOp):
 
     name = "nn.depth_to_space"
     ROLE: ClassVar[Role | None] = Role.INDEX
+    ACCEPTS_NARROW: ClassVar[bool] = True
     HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     BY_CHANNEL: ClassVar[bool] = True
     MOVES_AXES: ClassVar[bool] = True
@@ -355,6 +362,7 @@ class SpaceToDepthOp(NNOp):
 
     name = "nn.space_to_depth"
     ROLE: ClassVar[Role | None] = Role.INDEX
+    ACCEPTS_NARROW: ClassVar[bool] = True
     HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
     BY_CHANNEL: ClassVar[bool] = True
     MOVES_AXES: ClassVar[bool] = True

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import cache
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -21,6 +22,8 @@ from xdsl.dialects.builtin import (
 )
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
+
+from ..narrow import NARROW
 
 Tensor: TypeAlias = TensorType[Attribute]
 """A tensor type of static shape."""
@@ -40,26 +43,39 @@ _NUMPY: dict[Attribute, np.dtype[Any]] = {
     **{IntegerType(n, Signedness.UNSIGNED): np.dtype(f"u{n // 8}") for n in (8, 16, 32, 64)},
 }
 _ELEMENT: dict[np.dtype[Any], Attribute] = {dtype: type for type, dtype in _NUMPY.items()}
+_NOT_INTEGERS = {i1, *NARROW}
+_NARROW_BY_NAME = {name: type for type, name in NARROW.items()}
 
 
 def numpy_dtype(element_type: Attribute) -> np.dtype[Any]:
     """Return the numpy type of an element type."""
-    if element_type not in _NUMPY:
-        raise VerifyException(f"{element_type} is not an element type of nn tensors")
-    return _NUMPY[element_type]
+    if element_type in _NUMPY:
+        return _NUMPY[element_type]
+    if element_type in NARROW:
+        return _narrow_dtype(NARROW[element_type])
+    raise VerifyException(f"{element_type} is not an element type of nn tensors")
+
+
+@cache
+def _narrow_dtype(name: str) -> np.dtype[Any]:
+    import ml_dtypes  # 8 ms, which most models do not need
+
+    return np.dtype(getattr(ml_dtypes, name))
 
 
 def is_element_type(type: Attribute) -> bool:
     """Return whether nn tensors can have elements of this type."""
-    return type in _NUMPY
+    return type in _NUMPY or type in NARROW
 
 
 def element_type(dtype: np.dtype[Any] | type[np.generic]) -> Attribute:
     """Return the element type of a numpy type."""
     dtype = np.dtype(dtype)
-    if dtype not in _ELEMENT:
-        raise VerifyException(f"numpy type {dtype} has no element type in nn tensors")
-    return _ELEMENT[dtype]
+    if dtype in _ELEMENT:
+        return _ELEMENT[dtype]
+    if dtype.name in _NARROW_BY_NAME:
+        return _NARROW_BY_NAME[dtype.name]
+    raise VerifyException(f"numpy type {dtype} has no element type in nn tensors")
 
 
 def array_type(array: Array) -> Tensor:
@@ -96,8 +112,8 @@ def is_bool(element_type: Attribute) -> bool:
 
 
 def is_integer(element_type: Attribute) -> bool:
-    """Return whether the element type is an integer wider than one bit."""
-    return isinstance(element_type, IntegerType) and element_type != i1
+    """Return whether the element type is an integer of 8 bits or more."""
+    return isinstance(element_type, IntegerType) and element_type not in _NOT_INTEGERS
 
 
 def is_unsigned(element_type: Attribute) -> bool:

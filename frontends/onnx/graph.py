@@ -17,6 +17,7 @@ from ...messages.printable import printable
 from ..builder import Builder, TooManySteps, name_location, name_value
 from .functions import bind_attributes, definition, is_defined, schema_of
 from .model import FunctionKey, domain_of
+from .narrow import computes_wide, rounded, widened
 from .node import NodeContext, Results
 from .operators import handler_for, oldest_opset
 from .order import execution_order, read_names
@@ -187,6 +188,23 @@ class NodeImporter:
         schema = schema_of(domain, node.op_type, opset)
         if schema is not None:
             _check_arity(schema.min_input, schema.max_input, inputs, label)
+        if computes_wide(node.op_type, inputs):
+            wide = widened(self._builder, inputs)
+            results = self._apply(node, name, label, wide, scope)
+            return rounded(self._builder, schema, inputs, results)
+        return self._apply(node, name, label, inputs, scope)
+
+    def _apply(
+        self,
+        node: NodeProto,
+        name: str,
+        label: str,
+        inputs: Sequence[SSAValue | None],
+        scope: ValueScope,
+    ) -> Results:
+        """Import an operator of ONNX, by its handler or its definition."""
+        domain = domain_of(node.domain)
+        opset = self._opsets[domain]
         handler = handler_for(domain, node.op_type, opset)
         if handler is not None:
             context = NodeContext(
@@ -195,6 +213,7 @@ class NodeImporter:
             results = handler(context)
             context.finish()
             return results
+        schema = schema_of(domain, node.op_type, opset)
         assert schema is not None, "an operator without a handler is defined by ONNX"
         wide = self._widened(inputs) if node.op_type in _SINGLE_PRECISION else inputs
         body = definition(schema, node, wide, opset)

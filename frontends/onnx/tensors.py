@@ -10,14 +10,18 @@ from typing import Any
 
 import numpy as np
 from onnx import TensorProto, TypeProto, numpy_helper
-from xdsl.dialects.builtin import TensorType
+from xdsl.dialects.builtin import Float4E2M1FNType, TensorType
 from xdsl.utils.exceptions import VerifyException
 
+from ...dialects.narrow import NARROW
 from ...dialects.nn.limits import check_size
-from ...dialects.nn.types import Array, Tensor, element_type
+from ...dialects.nn.types import Array, Tensor, element_type, numpy_dtype
 from ...errors import CloptError
 from ...files.reading import check_regular
 from ...messages.printable import printable
+
+_NARROW = {type: name.upper().replace("_", "") for type, name in NARROW.items()}
+_NARROW[Float4E2M1FNType()] = "FLOAT4E2M1"
 
 DTYPES: Mapping[int, np.dtype[Any]] = {
     TensorProto.FLOAT: np.dtype(np.float32),
@@ -32,8 +36,12 @@ DTYPES: Mapping[int, np.dtype[Any]] = {
     TensorProto.UINT16: np.dtype(np.uint16),
     TensorProto.UINT32: np.dtype(np.uint32),
     TensorProto.UINT64: np.dtype(np.uint64),
+    **{getattr(TensorProto, name): numpy_dtype(type) for type, name in _NARROW.items()},
 }
 """The supported element types."""
+
+_PACKED_BITS = {"int2": 2, "uint2": 2, "int4": 4, "uint4": 4, "float4_e2m1fn": 4}
+"""The types with several elements in a byte of a file."""
 
 
 def dtype_of(data_type: int, what: str) -> np.dtype[Any]:
@@ -44,7 +52,7 @@ def dtype_of(data_type: int, what: str) -> np.dtype[Any]:
     name = names.get(data_type, f"number {data_type}").lower()
     raise CloptError(
         f"{what} has the element type {name}, which is not supported; "
-        "use float16, float32, float64, bool or an integer type of 8 to 64 bits."
+        "use a float type of 4 to 64 bits, bool or an integer type of 2 to 64 bits."
     )
 
 
@@ -65,6 +73,8 @@ def read_tensor(tensor: TensorProto, folder: Path | None) -> Array:
     if tensor.HasField("raw_data"):
         data = tensor.raw_data  # protobuf copies the bytes on every access
         _check_size(len(data), dtype, shape, what)
+        if dtype.name in _PACKED_BITS:
+            return _unpacked(np.frombuffer(data, np.uint8), dtype, shape)
         little_endian = np.frombuffer(data, dtype.newbyteorder("<"))
         return little_endian.astype(dtype, copy=False).reshape(shape)
     try:
@@ -76,10 +86,24 @@ def read_tensor(tensor: TensorProto, folder: Path | None) -> Array:
 
 
 def _check_size(size: int, dtype: np.dtype[Any], shape: tuple[int, ...], what: str) -> None:
-    if min(shape, default=0) < 0 or size != math.prod(shape) * dtype.itemsize:
+    if min(shape, default=0) < 0 or size != _file_bytes(dtype, shape):
         raise CloptError(
             f"{what} is damaged: it holds {size} bytes, which does not match its shape {shape}."
         )
+
+
+def _file_bytes(dtype: np.dtype[Any], shape: Sequence[int]) -> int:
+    """Return the bytes that the elements of a tensor take in a file."""
+    bits = _PACKED_BITS.get(dtype.name, 8 * dtype.itemsize)
+    return -(-math.prod(shape) * bits // 8)
+
+
+def _unpacked(data: Array, dtype: np.dtype[Any], shape: Sequence[int]) -> Array:
+    """Return elements of a few bits, the first in the low bits of a byte, as a byte each."""
+    bits = _PACKED_BITS[dtype.name]
+    moved = data.reshape(-1, 1) >> np.arange(0, 8, bits, dtype=np.uint8)
+    flat = (moved & ((1 << bits) - 1)).reshape(-1)[: math.prod(shape)]
+    return flat.view(dtype).reshape(shape)
 
 
 def _map_external(
@@ -102,7 +126,7 @@ def _map_external(
         raise CloptError(
             f"{what} names the data file '{printable(location)}', outside the model's folder."
         )
-    size = math.prod(shape) * dtype.itemsize
+    size = _file_bytes(dtype, shape)
     numbers = [entries.get("offset", "0"), entries.get("length", str(size))]
     if not all(number.isdecimal() and int(number) <= sys.maxsize for number in numbers):
         raise CloptError(f"{what} is damaged: its data offset or length is not a number.")
@@ -112,6 +136,8 @@ def _map_external(
         return np.zeros(shape, dtype)
     try:
         check_regular(path)
+        if dtype.name in _PACKED_BITS:
+            return _unpacked(np.memmap(path, np.uint8, "r", offset, (size,)), dtype, shape)
         mapped = np.memmap(path, dtype.newbyteorder("<"), "r", offset, shape)
     except OSError as error:
         file = printable(str(path))

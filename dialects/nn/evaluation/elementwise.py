@@ -11,6 +11,7 @@ from xdsl.ir import Operation
 
 from ... import nn
 from .. import Array, BinaryKind, CompareKind, UnaryKind
+from .narrow import converted
 
 _erf = np.vectorize(math.erf, otypes=[np.float64])
 
@@ -162,7 +163,7 @@ def _clip(op: nn.ClipOp, operands: Sequence[Array]) -> Array:
 
 
 def _cast(op: nn.CastOp, operands: Sequence[Array]) -> Array:
-    return operands[0].astype(nn.numpy_dtype(op.to))
+    return converted(operands[0], op.to, op.unsaturated is not None)
 
 
 EVALUATORS: dict[type[Operation], Callable[[Any, Sequence[Array]], Any]] = {

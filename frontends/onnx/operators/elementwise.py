@@ -7,9 +7,10 @@ from functools import reduce
 
 import numpy as np
 from xdsl.dialects.builtin import i1
-from xdsl.ir import SSAValue
+from xdsl.ir import Attribute, SSAValue
 
 from ....dialects import nn
+from ....dialects.narrow import is_narrow
 from ....dialects.nn.types import element_type, is_float, is_unsigned, shape_of, tensor_type
 from ...builder import dtype_of_value
 from ..node import Handler, NodeContext, Table
@@ -133,11 +134,17 @@ def import_clip(node: NodeContext) -> SSAValue:
 
 
 def import_cast(node: NodeContext) -> SSAValue:
-    """Import Cast; `saturate` and `round_mode` concern only float8 types, which are unsupported."""
-    node.integer("saturate", 1)
+    """Import Cast; `round_mode` concerns only float8e8m0, which is unsupported."""
     node.text("round_mode", "up")
-    to = element_type(node.dtype(node.integer("to")))
-    return node.builder.cast(node.input(0), to)
+    return _cast(node, element_type(node.dtype(node.integer("to"))))
+
+
+def _cast(node: NodeContext, to: Attribute) -> SSAValue:
+    """Cast the first input, by the attribute `saturate` of float8 types."""
+    x, saturate = node.input(0), node.flag("saturate", True)
+    if tensor_type(x).element_type == to:
+        return x
+    return node.add(nn.CastOp(x, to, unsaturated=is_narrow(to) and not saturate))
 
 
 def import_identity(node: NodeContext) -> SSAValue:

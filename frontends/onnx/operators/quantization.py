@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import ml_dtypes
 import numpy as np
 from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import SSAValue
 
 from ....dialects import nn
+from ....dialects.narrow import is_narrow, is_narrow_integer
 from ....dialects.nn.types import element_type, shape_of, tensor_type
 from ...builder import Builder, dtype_of_value
+from ..narrow import wide_type
 from ..node import NodeContext, Results, Table
 from .linear import matmul
 from .window import read_window
@@ -36,17 +39,28 @@ def _along(node: NodeContext, value: SSAValue, axis: int, block: int) -> SSAValu
 
 
 def import_quantize_linear(node: NodeContext) -> SSAValue:
-    """Import QuantizeLinear to 8 or 16 bits, per tensor, per axis or blocked."""
+    """Import QuantizeLinear, per tensor, per axis or blocked."""
     builder, x, scale, zero_point = node.builder, node.input(0), node.input(1), node.optional(2)
     axis, block = node.integer("axis", 1), node.integer("block_size", 0)
-    node.integer("saturate", 1)
+    saturate = node.flag("saturate", True)
     asked, precision = node.integer("output_dtype", 0), node.integer("precision", 0)
     if zero_point is None:
         zero_point = builder.constant(np.zeros((), node.dtype(asked) if asked else np.uint8))
     wide = element_type(node.dtype(precision)) if precision else tensor_type(scale).element_type
+    wide = wide_type(wide) if is_narrow(wide) else wide
     divisor = builder.cast(_along(node, scale, axis, block), wide)
     zero_point = _along(node, zero_point, axis, block)
-    return builder.add(nn.QuantizeOp(builder.cast(x, wide), divisor, zero_point))
+    x, to = builder.cast(x, wide), tensor_type(zero_point).element_type
+    if not is_narrow(to):
+        return builder.add(nn.QuantizeOp(x, divisor, zero_point))
+    if is_narrow_integer(to):
+        # Clamped to 8 bits, then to fewer, a number is the same as clamped once.
+        byte = builder.cast(zero_point, wide_type(to))
+        limits = ml_dtypes.iinfo(dtype_of_value(zero_point))
+        q = builder.add(nn.QuantizeOp(x, divisor, byte))
+        return builder.cast(builder.add(nn.ClipOp(q, limits.min, limits.max)), to)
+    moved = builder.binary("add", builder.binary("div", x, divisor), builder.cast(zero_point, wide))
+    return builder.add(nn.CastOp(moved, to, unsaturated=not saturate))
 
 
 def import_dequantize_linear(node: NodeContext) -> SSAValue:
@@ -59,6 +73,12 @@ def import_dequantize_linear(node: NodeContext) -> SSAValue:
         zero_point = builder.constant(np.zeros((), dtype_of_value(x)))
     factor = builder.cast(_along(node, scale, axis, block), f32)
     zero_point = _along(node, zero_point, axis, block)
+    if is_narrow(element := tensor_type(x).element_type):
+        wide = wide_type(element)
+        x, zero_point = builder.cast(x, wide), builder.cast(zero_point, wide)
+        if wide == f32:
+            difference = builder.binary("sub", x, zero_point)
+            return builder.cast(builder.binary("mul", difference, factor), result)
     return builder.cast(builder.add(nn.DequantizeOp(x, factor, zero_point)), result)
 
 

@@ -12,6 +12,7 @@ from ....dialects import nn
 from ....dialects.nn import BinaryKind, UnaryKind
 from .body import Body, Index
 from .kernel import KernelBuilder
+from .narrow import convert
 from .scalar import Number, ScalarValue
 
 
@@ -294,6 +295,6 @@ def lower_cast(kernel: KernelBuilder, op: nn.CastOp) -> None:
             # A tail may hold a number out of the integer's range, whose cast is undefined.
             inside = body.within(index, shape)
             x = x if inside is None else inside.select(x, 0)
-        return x.cast(to)
+        return convert(x, to, op.unsaturated is not None)
 
     kernel.define(op.result, element)

@@ -249,6 +249,10 @@ class ScalarValue:
         """Return the bits of an f32 as an i32."""
         return self._new(arith.BitcastOp(self.ssa, i32), i32)
 
+    def as_float(self) -> ScalarValue:
+        """Return the f32 whose bits this 32-bit integer holds."""
+        return self._new(arith.BitcastOp(self.ssa, f32), f32)
+
     def _new(self, op: Operation, element_type: Attribute | None = None) -> ScalarValue:
         self.body.add(op)
         return ScalarValue(self.body, op.results[0], element_type or self.element_type)

@@ -145,13 +145,13 @@ SENTENCES = {
         model("string[2] x", "y = Identity(x)"),
         "the input 'x' has the element type string, which is not supported",
     ),
-    "bfloat16": (
-        model("bfloat16[2] x", "y = Identity(x)"),
-        "the input 'x' has the element type bfloat16",
+    "float8e8m0": (
+        model("float8e8m0[2] x", "y = Identity(x)", 24),
+        "the input 'x' has the element type float8e8m0",
     ),
-    "float8 result": (
-        model(X, "y = Cast<to=17>(x)", 19),
-        "node 'Cast_0' (Cast): its result has the element type float8e4m3fn",
+    "float8e8m0 result": (
+        model(X, "y = Cast<to=24>(x)", 24),
+        "node 'Cast_0' (Cast): its result has the element type float8e8m0",
     ),
     "sequence input": (
         model("seq(float[2]) x", "y = Identity(x)"),
