@@ -35,12 +35,14 @@ class ImageScaling:
 def random_input(spec: TensorInfo, rng: np.random.Generator) -> Array:
     """Return numbers that are valid for most models.
 
-    Floats are standard normal; 8-bit integers use their whole range. Wider integers are 0 or 1,
-    which are valid as an index, a token or a mask.
+    Floats are standard normal; integers of at most 8 bits use their whole range. Wider integers are
+    0 or 1, which are valid as an index, a token or a mask.
     """
     dtype = np.dtype(spec.dtype)
-    if dtype.kind == "f":
+    if dtype.kind == "f" or "float" in dtype.name:
         return rng.standard_normal(spec.shape).astype(dtype)
+    if dtype.kind == "V":  # an integer type of ml_dtypes, below 8 bits
+        return rng.integers(0, 16, spec.shape, np.uint8).astype(dtype)  # keeps the low bits
     if dtype.kind != "b" and dtype.itemsize == 1:
         low, high = np.iinfo(dtype).min, np.iinfo(dtype).max
         return rng.integers(low, high, spec.shape, dtype, endpoint=True)

@@ -14,6 +14,8 @@ from hypothesis import given
 from onnx import TensorProto, helper, numpy_helper
 
 import clopt
+from clopt.tensor_info import TensorInfo
+from clopt.tools.inputs import random_input
 from support.onnx.single_node import examples, generators
 
 pytestmark = pytest.mark.in_turns
@@ -227,3 +229,21 @@ def test_packed_weights_in_a_file(device: str, tmp_path: Path) -> None:
     onnx.save(model(nodes, [("x", "FLOAT", [5])], ["y"], [tensor]), tmp_path / "m.onnx")
     (y,) = clopt.compile(tmp_path / "m.onnx", device=device).run([np.zeros(5, np.float32)])
     assert np.array_equal(y, w.astype(np.float32))
+
+
+@pytest.mark.by_default(cases=2)
+@pytest.mark.parametrize("name", DTYPES)
+def test_random_inputs(name: str) -> None:
+    """`clopt-run` without inputs draws more than one number."""
+    dtype = np.dtype(DTYPES[name])
+    drawn = random_input(TensorInfo("x", (100,), dtype), np.random.default_rng(0))
+    assert drawn.dtype == dtype
+    assert 2 < len(np.unique(drawn.astype(np.float32)))
+
+
+@pytest.mark.by_default
+def test_c_packages_refuse_small_types(device: str, tmp_path: Path) -> None:
+    onnx.save(model([cast("y", "x", "FLOAT")], [("x", "INT4", [4])], ["y"]), tmp_path / "m.onnx")
+    compiled = clopt.compile(tmp_path / "m.onnx", device=device)
+    with pytest.raises(clopt.CloptError, match='cannot have int4 elements in "x"; cast'):
+        compiled.save_c(tmp_path / "package")
