@@ -14,6 +14,7 @@ from xdsl.dialects.builtin import (
     IntegerAttr,
     TensorType,
     UnitAttr,
+    f16,
 )
 from xdsl.ir import Attribute, Operation, Region, SSAValue, TypedAttribute
 from xdsl.ir.affine import (
@@ -56,6 +57,7 @@ SCALAR_OPERATIONS: tuple[type[Operation], ...] = (
     *(arith.CmpiOp, arith.CmpfOp, arith.SelectOp),
     *(arith.ExtFOp, arith.TruncFOp, arith.SIToFPOp, arith.UIToFPOp, arith.FPToSIOp),
     *(arith.FPToUIOp, arith.ExtSIOp, arith.ExtUIOp, arith.TruncIOp, arith.IndexCastOp),
+    arith.BitcastOp,
     *(math.AbsFOp, math.CeilOp, math.FloorOp, math.RoundEvenOp, math.TruncOp),
     *(math.SqrtOp, math.RsqrtOp, math.ExpOp, math.ExpM1Op, math.LogOp, math.Log1pOp),
     *(math.SinOp, math.CosOp, math.TanOp, math.AsinOp, math.AcosOp, math.AtanOp),
@@ -252,6 +254,10 @@ class GenericOp(NNOp):
         elif isinstance(op, tensor.ExtractOp):
             is_argument = op.tensor in self.body.block.args
             require(is_argument, "tensor.extract must read an argument of the body")
+        elif isinstance(op, arith.BitcastOp):
+            require(
+                f16 not in (op.input.type, op.result.type), "f16 is computed in f32: it has no bits"
+            )
         elif not isinstance(op, (*SCALAR_OPERATIONS, YieldOp)):
             raise VerifyException(f"{op.name} is not allowed in the body of a generic")
 

@@ -212,6 +212,8 @@ def _scalar(op: Operation, x: Sequence[Any], loops: Sequence[Any]) -> Array:
             result = _COMPARE[op.predicate.value.data](*x)
         case arith.CmpfOp():
             result = _compare_floats(op.predicate.value.data, *x)
+        case arith.BitcastOp():
+            result = np.asarray(x[0]).view(dtype_of(type))
         case arith.TruncFOp() if type == f16:
             result = x[0].astype(np.float16)
         case arith.TruncIOp() if type == i1:

@@ -6,12 +6,21 @@ from collections.abc import Sequence
 from functools import reduce
 
 import numpy as np
+from xdsl.dialects import arith
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Attribute, SSAValue
+from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir.affine import AffineMap
 
 from ....dialects import nn
 from ....dialects.narrow import is_narrow
-from ....dialects.nn.types import element_type, is_float, is_unsigned, shape_of, tensor_type
+from ....dialects.nn.types import (
+    element_type,
+    is_float,
+    is_unsigned,
+    numpy_dtype,
+    shape_of,
+    tensor_type,
+)
 from ...builder import dtype_of_value
 from ..node import Handler, NodeContext, Table
 from .legacy import aligned_binary, aligned_compare, import_dropout_6, import_prelu_6
@@ -147,6 +156,29 @@ def _cast(node: NodeContext, to: Attribute) -> SSAValue:
     return node.add(nn.CastOp(x, to, unsaturated=is_narrow(to) and not saturate))
 
 
+def import_bit_cast(node: NodeContext) -> SSAValue:
+    """Import BitCast: between integers a cast, which keeps the bits, else one of each scalar."""
+    x, to = node.input(0), element_type(node.dtype(node.integer("to")))
+    source = tensor_type(x).element_type
+    if source == to:
+        return x
+    dtype, result = dtype_of_value(x), numpy_dtype(to)
+    if dtype.itemsize == result.itemsize and dtype.kind in "biu" and result.kind in "iu":
+        return node.builder.cast(x, to)
+    if (dtype.itemsize, result.itemsize) not in ((4, 4), (8, 8)):
+        node.refuse(
+            f"the bits of {dtype} cannot be read as {result}; cast to types of 32 or 64 bits first."
+        )
+    held = [nn.storage_type(source), nn.storage_type(to)]
+    block = Block(arg_types=held[:1])
+    made = arith.BitcastOp(block.args[0], held[1])
+    block.add_ops([made, nn.YieldOp([made.result])])
+    index = AffineMap.identity(node.rank())
+    x = node.builder.cast(x, held[0])
+    bits = nn.GenericOp([x], [index, index], node.shape(), held[1:], Region(block))
+    return node.builder.cast(node.add(bits), to)
+
+
 def import_identity(node: NodeContext) -> SSAValue:
     """Import Identity as its input."""
     return node.input(0)
@@ -217,6 +249,7 @@ TABLE: Table = {
     "BitwiseNot": {18: unary("bitwise_not")},
     "BitwiseOr": {18: binary("bit_or")},
     "BitwiseXor": {18: binary("bit_xor")},
+    "BitCast": {26: import_bit_cast},
     "Cast": {6: import_cast},
     "Ceil": {6: unary("ceil")},
     "Celu": {12: parametric("celu", alpha=1.0)},

@@ -247,3 +247,22 @@ def test_c_packages_refuse_small_types(device: str, tmp_path: Path) -> None:
     compiled = clopt.compile(tmp_path / "m.onnx", device=device)
     with pytest.raises(clopt.CloptError, match='cannot have int4 elements in "x"; cast'):
         compiled.save_c(tmp_path / "package")
+
+
+@pytest.mark.by_default
+@pytest.mark.parametrize(
+    ("source", "target"), [("FLOAT", "UINT32"), ("INT64", "DOUBLE"), ("UINT8", "INT8")]
+)
+def test_bits_stay(device: str, source: str, target: str) -> None:
+    """BitCast keeps all bits, also of NaNs and subnormal numbers."""
+    dtypes = [
+        helper.tensor_dtype_to_np_dtype(TensorProto.DataType.Value(name))
+        for name in (source, target)
+    ]
+    x = np.random.default_rng(0).integers(0, 256, 800, np.uint8).view(dtypes[0]).reshape(2, -1)
+    to = TensorProto.DataType.Value(target)
+    made = model([helper.make_node("BitCast", ["x"], ["y"], to=to)], [("x", source, x.shape)], "y")
+    made.opset_import[0].version = 26
+    (y,) = clopt.compile(made, device=device).run([x])
+    assert y.dtype == dtypes[1]
+    assert y.tobytes() == x.tobytes()
