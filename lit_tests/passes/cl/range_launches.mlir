@@ -276,3 +276,48 @@ module attributes {cl.target = #cl.target<"generic-gpu", {}>, cl.range = #cl.ran
     cl.return
   }
 }
+
+// -----
+
+// The coordinate holds the part that the condition limits as a term of its sum.
+// CHECK-LABEL: cl.program @part
+// CHECK:      cl.enqueue_kernel @copy(%x, %t) sizes affine_map<()[s0] -> (7, (s0 * 14))>
+// CHECK-NEXT: cl.enqueue_kernel @below(%t, %y) sizes affine_map<()[s0] -> ((s0 * 4))>
+module attributes {cl.target = #cl.target<"generic-gpu", {}>, cl.range = #cl.range<"batch", 4, ["x", "y"]>} {
+  tir.func @copy(%x: memref<4x2x7x7x4xf32>, %y: memref<4x2x7x7x4xf32, #tir.scope<texture, [3]>>) attributes {outputs = array<i64: 1>, global_size = array<i64: 7, 56>, local_size = array<i64: 1, 1>} {
+    tir.for global_y %i = 0 to 56 {
+      tir.for global_x %j = 0 to 7 {
+        tir.for vectorized %l = 0 to 4 {
+          %n = affine.apply affine_map<(d0) -> (d0 floordiv 14)> (%i)
+          %c = affine.apply affine_map<(d0) -> ((d0 floordiv 7) mod 2)> (%i)
+          %h = affine.apply affine_map<(d0) -> (d0 mod 7)> (%i)
+          %a = memref.load %x[%n, %c, %h, %j, %l] : memref<4x2x7x7x4xf32>
+          tir.texel_write %a, %y[%j, %i] lane %l : f32, memref<4x2x7x7x4xf32, #tir.scope<texture, [3]>>
+        }
+      }
+    }
+  }
+  tir.func @below(%x: memref<4x2x7x7x4xf32, #tir.scope<texture, [3]>>, %y: memref<4x4x4xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 16>, local_size = array<i64: 1>} {
+    tir.for global_x %i = 0 to 16 {
+      tir.for vectorized %l = 0 to 4 {
+        %n = affine.apply affine_map<(d0) -> (d0 floordiv 4)> (%i)
+        %m = affine.apply affine_map<(d0) -> (d0 mod 4)> (%i)
+        %row = affine.apply affine_map<(d0) -> ((d0 mod 2) * 4 + 4)> (%i)
+        %end = arith.constant 7 : index
+        %inside = arith.cmpi slt, %row, %end : index
+        %at = affine.apply affine_map<(d0) -> ((d0 floordiv 2) * 7 + (d0 mod 2) * 4 + 4)> (%i)
+        %outside = arith.constant -1 : index
+        %coordinate = arith.select %inside, %at, %outside : index
+        %column = arith.constant 0 : index
+        %a = tir.texel_read %x[%column, %coordinate] lane %l border : memref<4x2x7x7x4xf32, #tir.scope<texture, [3]>> -> f32
+        memref.store %a, %y[%n, %m, %l] : memref<4x4x4xf32>
+      }
+    }
+  }
+  cl.program @part(%x: memref<4x2x7x7x4xf32> {cl.name = "x"}, %y: memref<4x4x4xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<4x2x7x7x4xf32, #tir.scope<texture, [3]>>
+    cl.enqueue_kernel @copy(%x, %t) : memref<4x2x7x7x4xf32>, memref<4x2x7x7x4xf32, #tir.scope<texture, [3]>>
+    cl.enqueue_kernel @below(%t, %y) : memref<4x2x7x7x4xf32, #tir.scope<texture, [3]>>, memref<4x4x4xf32>
+    cl.return
+  }
+}

@@ -35,7 +35,9 @@ def inside_of(
     if coordinate is None or not isinstance(outside, AffineConstantExpr) or outside.value >= 0:
         return None
     for part, low, high in _ranges(select.cond, expr_of, extents):
-        rest = linear(coordinate + _without_mod(part) * -1, extents)
+        # A sum may hold the limited part itself, or what is left of it after simplification.
+        rests = [linear(coordinate + each * -1, extents) for each in (part, _without_mod(part))]
+        rest = min(rests, key=lambda form: len(form.terms))
         if len(rest.terms) <= len(linear(coordinate, extents).terms):
             coordinate = rest.expr() + low + AffineDimExpr(len(extents))
             extents.append(max(high - low + 1, 1))

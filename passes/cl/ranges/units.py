@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from xdsl.ir.affine import AffineDimExpr, AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
 
 from ....dialects import tir
 from ....dialects.tir.affine import bounds, linear, simplify
@@ -85,8 +85,19 @@ class Units:
         """Return whether a unit is never greater than another one; False if one is unknown."""
         if first is None or second is None:
             return False
+        # Division by a constant is monotonic, and terms of quotients may differ in their order.
+        while (pair := _dividends(first, second)) is not None:
+            first, second = pair
         _, most = bounds(first + second * -1, self.extents)
         return most is not None and most <= 0
+
+
+def _dividends(first: AffineExpr, second: AffineExpr) -> tuple[AffineExpr, AffineExpr] | None:
+    """Return what both expressions divide if they are quotients by the same constant, or None."""
+    if not isinstance(first, AffineBinaryOpExpr) or not isinstance(second, AffineBinaryOpExpr):
+        return None
+    is_quotient = first.kind is second.kind is AffineBinaryOpKind.FloorDiv
+    return (first.lhs, second.lhs) if is_quotient and first.rhs == second.rhs else None
 
 
 def needs_of(

@@ -9,9 +9,11 @@ import pytest
 from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir.affine import AffineExpr
 
 from clopt.context import CloptContext
 from clopt.dialects import cl
+from clopt.passes.cl.ranges.units import Units
 from clopt.passes.pipelines import PIPELINES
 from support import effort
 from support.nn import random_networks as networks
@@ -66,3 +68,12 @@ def test_what_is_needed_stays_the_same(
         for full, part in zip(whole, some, strict=True):
             end = full.size if full.size % largest else full.size // largest * size
             np.testing.assert_array_equal(part.reshape(-1)[:end], full.reshape(-1)[:end])
+
+
+def test_quotients_are_compared_by_what_they_divide() -> None:
+    """The terms may be in another order, and division by one constant is monotonic."""
+    units, i, j = Units(4, (8, 3)), AffineExpr.dimension(0), AffineExpr.dimension(1)
+    assert units.is_within((i * 2 + j) // 5, (j + i * 2) // 5)
+    assert units.is_within((i * 2) // 5, (j + i * 2) // 5)
+    assert not units.is_within((i * 2 + j) // 5, (i * 2) // 5)
+    assert not units.is_within((i * 2) // 4, (j + i * 2) // 5)
