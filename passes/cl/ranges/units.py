@@ -6,7 +6,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
 
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
+from xdsl.ir.affine import (
+    AffineBinaryOpExpr,
+    AffineBinaryOpKind,
+    AffineConstantExpr,
+    AffineDimExpr,
+    AffineExpr,
+)
 
 from ....dialects import tir
 from ....dialects.tir.affine import bounds, linear, simplify
@@ -85,19 +91,23 @@ class Units:
         """Return whether a unit is never greater than another one; False if one is unknown."""
         if first is None or second is None:
             return False
-        # Division by a constant is monotonic, and terms of quotients may differ in their order.
-        while (pair := _dividends(first, second)) is not None:
-            first, second = pair
         _, most = bounds(first + second * -1, self.extents)
-        return most is not None and most <= 0
+        if most is not None and most <= 0:
+            return True
+        # Division is monotonic, and terms of the dividends may differ in their order.
+        dividends = _dividends(first, second)
+        return dividends is not None and self.is_within(*dividends)
 
 
 def _dividends(first: AffineExpr, second: AffineExpr) -> tuple[AffineExpr, AffineExpr] | None:
-    """Return what both expressions divide if they are quotients by the same constant, or None."""
+    """Return the dividends of two quotients by the same positive constant; None for others."""
     if not isinstance(first, AffineBinaryOpExpr) or not isinstance(second, AffineBinaryOpExpr):
         return None
-    is_quotient = first.kind is second.kind is AffineBinaryOpKind.FloorDiv
-    return (first.lhs, second.lhs) if is_quotient and first.rhs == second.rhs else None
+    divisor = first.rhs
+    if not isinstance(divisor, AffineConstantExpr) or divisor.value <= 0:
+        return None
+    are_quotients = first.kind is second.kind is AffineBinaryOpKind.FloorDiv
+    return (first.lhs, second.lhs) if are_quotients and divisor == second.rhs else None
 
 
 def needs_of(
