@@ -5,5 +5,5 @@
 
 // -----
 
-// expected-error@+1 {{bf16 is not an element type of nn tensors}}
-%r = nn.constant #nn.weight<"w_0", ""> : tensor<4xbf16>
+// expected-error@+1 {{f80 is not an element type of nn tensors}}
+%r = nn.constant #nn.weight<"w_0", ""> : tensor<4xf80>

@@ -28,8 +28,10 @@ _TARGETS: dict[str, dict[str, Any]] = {
 _HEAD = '<ir_version: 8, opset_import: ["" : 13]> g ({inputs}) => ({results}) {{ {nodes} }}'
 
 _RNG = np.random.default_rng(0)
-_W = _RNG.integers(-128, 128, (32, 16, 3, 3)).astype("i1")
-_B = _RNG.integers(-128, 128, (32, 48)).astype("i1")
+# Seven bits: on processors with AVX2 alone, onnxruntime adds two products of bytes in 16 bits,
+# which saturates with larger weights. `test_integer_products.py` has weights of eight bits.
+_W = _RNG.integers(-64, 64, (32, 16, 3, 3)).astype("i1")
+_B = _RNG.integers(-64, 64, (32, 48)).astype("i1")
 _SCALES = _RNG.uniform(1e-3, 1e-2, 32).astype("f4")
 _COMMON: dict[str, Any] = {"s": np.float32(0.02), "z": np.uint8(7), "zi": np.int8(-5)}
 _CONV: dict[str, Any] = {
