@@ -212,7 +212,11 @@ def test_a_real_calibration_serves_a_model(
 ) -> None:
     """Without a made-up clock: plausible figures, and code for them that computes right."""
     run.main([str(MODEL), "--dim", "batch=1", "--device", device])
-    assert capfd.readouterr().err.startswith("remark: measured ")
+    told = capfd.readouterr().err.splitlines()
+    # PoCL counts its compiler's warnings here on processors with vectors of 8 floats.
+    remarks = [line for line in told if not line.endswith(" warnings generated.")]
+    assert len(remarks) == 1
+    assert remarks[0].startswith("remark: measured ")
     file = kept_file(tmp_path)
     target = load_target(str(file))
     assert target.machine.vector_width in (8, 16)
