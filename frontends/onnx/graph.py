@@ -6,6 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
 from onnx import FunctionProto, GraphProto, NodeProto, TensorProto
+from onnx.defs import OpSchema
 from xdsl.dialects.builtin import f16, f32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
@@ -188,33 +189,30 @@ class NodeImporter:
         schema = schema_of(domain, node.op_type, opset)
         if schema is not None:
             _check_arity(schema.min_input, schema.max_input, inputs, label)
-        if computes_wide(node.op_type, inputs):
-            wide = widened(self._builder, inputs)
-            results = self._apply(node, name, label, wide, scope)
-            return rounded(self._builder, schema, inputs, results)
-        return self._apply(node, name, label, inputs, scope)
+        is_narrow = computes_wide(node.op_type, inputs)
+        given = widened(self._builder, inputs) if is_narrow else inputs
+        handler = handler_for(domain, node.op_type, opset)
+        if handler is not None:
+            context = NodeContext(
+                node, label, given, self._builder, opset, _Subgraphs(self, scope, name)
+            )
+            results = handler(context)
+            context.finish()
+        else:
+            assert schema is not None, "an operator without a handler is defined by ONNX"
+            results = self._expand(schema, node, name, label, given)
+        return rounded(self._builder, schema, inputs, results) if is_narrow else results
 
-    def _apply(
+    def _expand(
         self,
+        schema: OpSchema,
         node: NodeProto,
         name: str,
         label: str,
         inputs: Sequence[SSAValue | None],
-        scope: ValueScope,
     ) -> Results:
-        """Import an operator of ONNX, by its handler or its definition."""
-        domain = domain_of(node.domain)
-        opset = self._opsets[domain]
-        handler = handler_for(domain, node.op_type, opset)
-        if handler is not None:
-            context = NodeContext(
-                node, label, inputs, self._builder, opset, _Subgraphs(self, scope, name)
-            )
-            results = handler(context)
-            context.finish()
-            return results
-        schema = schema_of(domain, node.op_type, opset)
-        assert schema is not None, "an operator without a handler is defined by ONNX"
+        """Import an operator by the function that defines it in ONNX."""
+        opset = self._opsets[domain_of(node.domain)]
         wide = self._widened(inputs) if node.op_type in _SINGLE_PRECISION else inputs
         body = definition(schema, node, wide, opset)
         if body is None:
