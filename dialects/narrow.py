@@ -17,6 +17,8 @@ from xdsl.dialects.builtin import (
     f8E4M3FNUZ,
     f8E5M2,
     f8E5M2FNUZ,
+    f32,
+    i8,
 )
 from xdsl.ir import Attribute
 
@@ -52,6 +54,9 @@ def is_narrow_integer(element_type: Attribute) -> bool:
     return "int" in NARROW.get(element_type, "")
 
 
-def is_narrow_unsigned(element_type: Attribute) -> bool:
-    """Return whether this is an unsigned integer type of less than 8 bits, other than i1."""
-    return NARROW.get(element_type, "").startswith("u")
+def wide_type(element_type: Attribute) -> Attribute:
+    """Return the type that holds all numbers of a narrow type and computes with them."""
+    if not is_narrow_integer(element_type):
+        return f32
+    is_unsigned = NARROW[element_type].startswith("u")
+    return IntegerType(8, Signedness.UNSIGNED) if is_unsigned else i8

@@ -223,9 +223,9 @@ class Builder:
         """Select `a` where the condition holds, else `b`."""
         return self.add(nn.WhereOp(condition, a, b))
 
-    def cast(self, x: SSAValue, to: Attribute) -> SSAValue:
+    def cast(self, x: SSAValue, to: Attribute, unsaturated: bool = False) -> SSAValue:
         """Cast `x` to the element type `to`; return `x` itself if it has that type."""
-        return x if tensor_type(x).element_type == to else self.add(nn.CastOp(x, to))
+        return x if tensor_type(x).element_type == to else self.add(nn.CastOp(x, to, unsaturated))
 
     def reshape(self, x: SSAValue, shape: Sequence[int]) -> SSAValue:
         """Reshape `x`; return `x` itself if it has that shape. A known array is not copied."""

@@ -18,7 +18,7 @@ from xdsl.irdl import (
 from xdsl.utils.exceptions import VerifyException
 
 from ..inferred import FORMAT, Properties, require
-from ..properties import F64_ARRAY, float_array, floats, number
+from ..properties import F64_ARRAY, flag, float_array, floats, number
 from .attributes import (
     BinaryKind,
     BinaryKindAttr,
@@ -315,7 +315,7 @@ class CastOp(NNOp):
     assembly_format = FORMAT
 
     def __init__(self, x: SSAValue, to: Attribute, unsaturated: bool = False):
-        super().__init__([x], {"to": to, "unsaturated": UnitAttr() if unsaturated else None})
+        super().__init__([x], {"to": to, "unsaturated": flag(unsaturated)})
 
     @classmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:

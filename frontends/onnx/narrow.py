@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-import numpy as np
 from onnx.defs import OpSchema
-from xdsl.dialects.builtin import f32
 from xdsl.ir import Attribute, SSAValue
 
-from ...dialects.narrow import is_narrow, is_narrow_integer, is_narrow_unsigned
-from ...dialects.nn.types import element_type, tensor_type
+from ...dialects.narrow import is_narrow, wide_type
+from ...dialects.nn.types import tensor_type
 from ..builder import Builder
 from .node import Results
 
@@ -20,13 +18,6 @@ _DIRECT = frozenset(
     "SpaceToDepth Split Squeeze Tile Transpose Unsqueeze Where".split()
 )
 """Operators that move or convert narrow elements themselves."""
-
-
-def wide_type(narrow: Attribute) -> Attribute:
-    """Return the type in which operators compute with elements of a narrow type."""
-    if not is_narrow_integer(narrow):
-        return f32
-    return element_type(np.uint8 if is_narrow_unsigned(narrow) else np.int8)
 
 
 def computes_wide(op_type: str, inputs: Sequence[SSAValue | None]) -> bool:

@@ -8,18 +8,14 @@ import numpy as np
 from xdsl.dialects.builtin import Float4E2M1FNType, IntegerType, bf16
 from xdsl.ir import Attribute
 
-from ...narrow import is_narrow, is_narrow_integer, is_narrow_unsigned
+from ...narrow import is_narrow, is_narrow_integer, wide_type
 from ..types import Array, element_type, numpy_dtype
 
 
 def widened(array: Array) -> Array:
     """Return narrow elements in a type that computes, exactly; other arrays are unchanged."""
     element = element_type(array.dtype)
-    if not is_narrow(element):
-        return array
-    if is_narrow_integer(element):
-        return array.astype(np.uint8 if is_narrow_unsigned(element) else np.int8)
-    return array.astype(np.float32)
+    return array.astype(numpy_dtype(wide_type(element))) if is_narrow(element) else array
 
 
 def converted(array: Array, to: Attribute, unsaturated: bool) -> Array:

@@ -8,7 +8,7 @@ from functools import reduce
 import numpy as np
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i1
-from xdsl.ir import Attribute, Block, Region, SSAValue
+from xdsl.ir import Block, Region, SSAValue
 from xdsl.ir.affine import AffineMap
 
 from ....dialects import nn
@@ -145,15 +145,8 @@ def import_clip(node: NodeContext) -> SSAValue:
 def import_cast(node: NodeContext) -> SSAValue:
     """Import Cast; `round_mode` concerns only float8e8m0, which is unsupported."""
     node.text("round_mode", "up")
-    return _cast(node, element_type(node.dtype(node.integer("to"))))
-
-
-def _cast(node: NodeContext, to: Attribute) -> SSAValue:
-    """Cast the first input, by the attribute `saturate` of float8 types."""
-    x, saturate = node.input(0), node.flag("saturate", True)
-    if tensor_type(x).element_type == to:
-        return x
-    return node.add(nn.CastOp(x, to, unsaturated=is_narrow(to) and not saturate))
+    to, saturate = element_type(node.dtype(node.integer("to"))), node.flag("saturate", True)
+    return node.builder.cast(node.input(0), to, unsaturated=is_narrow(to) and not saturate)
 
 
 def import_bit_cast(node: NodeContext) -> SSAValue:

@@ -8,10 +8,9 @@ from xdsl.dialects.builtin import f32, i32
 from xdsl.ir import SSAValue
 
 from ....dialects import nn
-from ....dialects.narrow import is_narrow, is_narrow_integer
+from ....dialects.narrow import is_narrow, is_narrow_integer, wide_type
 from ....dialects.nn.types import element_type, shape_of, tensor_type
 from ...builder import Builder, dtype_of_value
-from ..narrow import wide_type
 from ..node import NodeContext, Results, Table
 from .linear import matmul
 from .window import read_window
@@ -60,7 +59,7 @@ def import_quantize_linear(node: NodeContext) -> SSAValue:
         q = builder.add(nn.QuantizeOp(x, divisor, byte))
         return builder.cast(builder.add(nn.ClipOp(q, limits.min, limits.max)), to)
     moved = builder.binary("add", builder.binary("div", x, divisor), builder.cast(zero_point, wide))
-    return builder.add(nn.CastOp(moved, to, unsaturated=not saturate))
+    return builder.cast(moved, to, unsaturated=not saturate)
 
 
 def import_dequantize_linear(node: NodeContext) -> SSAValue:

@@ -16,12 +16,11 @@ from xdsl.dialects.builtin import (
     f8E5M2,
     f8E5M2FNUZ,
     f32,
-    i8,
     i32,
 )
 from xdsl.ir import Attribute
 
-from ....dialects.narrow import is_narrow, is_narrow_integer, is_narrow_unsigned
+from ....dialects.narrow import bits_type, is_narrow, is_narrow_integer, wide_type
 from .scalar import ScalarValue
 
 _U32 = IntegerType(32, Signedness.UNSIGNED)
@@ -90,13 +89,9 @@ def _held(x: ScalarValue, element_type: Attribute) -> ScalarValue:
     return ScalarValue(x.body, x.ssa, element_type)
 
 
-def _byte(element_type: Attribute) -> IntegerType:
-    return _U8 if is_narrow_unsigned(element_type) else i8
-
-
 def _integer(x: ScalarValue) -> ScalarValue:
     """Return a narrow integer as one of 8 bits; the unused bits of its byte may hold anything."""
-    byte = _byte(x.element_type)
+    byte = wide_type(x.element_type)
     unused = 32 - cast("IntegerType", x.element_type).bitwidth
     moved = _held(x, byte).cast(i32).binary("shl", unused)
     return _held(moved, _U32 if byte == _U8 else i32).binary("shr", unused).cast(byte)
@@ -104,7 +99,11 @@ def _integer(x: ScalarValue) -> ScalarValue:
 
 def _low_bits(x: ScalarValue, to: Attribute) -> ScalarValue:
     mask = (1 << cast("IntegerType", to).bitwidth) - 1
-    return _held(x.cast(i32).binary("and", mask).cast(_byte(to)), to)
+    return _held(x.cast(i32).binary("and", mask).cast(wide_type(to)), to)
+
+
+def _unsigned_bits(element_type: Attribute) -> IntegerType:
+    return IntegerType(bits_type(element_type).bitwidth, Signedness.UNSIGNED)
 
 
 def _bits(x: ScalarValue) -> ScalarValue:
@@ -114,8 +113,7 @@ def _bits(x: ScalarValue) -> ScalarValue:
 def _float(x: ScalarValue) -> ScalarValue:
     """Return a narrow float as f32; no step meets an f32 subnormal, which devices may flush."""
     form = FLOATS[x.element_type]
-    unsigned = IntegerType(16 if form.width == 16 else 8, Signedness.UNSIGNED)
-    code = _held(x, unsigned).cast(_U32)
+    code = _held(x, _unsigned_bits(x.element_type)).cast(_U32)
     if form.width == 16:
         return code.binary("shl", form.shift).as_float()
     magnitude = code.binary("and", (1 << (form.width - 1)) - 1)
@@ -155,5 +153,4 @@ def _rounded(x: ScalarValue, to: Attribute, saturates: bool) -> ScalarValue:
     signed = code.binary("or", bits.binary("shr", _SIGN).binary("shl", form.width - 1))
     if form.is_unsigned_zero:
         signed = code.compare("eq", 0).select(code, signed)
-    unsigned = IntegerType(16 if form.width == 16 else 8, Signedness.UNSIGNED)
-    return _held(signed.cast(unsigned), to)
+    return _held(signed.cast(_unsigned_bits(to)), to)
