@@ -9,9 +9,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any, NamedTuple, TypeAlias
 
-import numpy as np
-
 from ..dialects.ranged_size import RangedSize
+from ..ml_types import dtype_named
 from ..tensor_info import TensorInfo
 
 
@@ -146,7 +145,7 @@ def ports_of_json(rows: Sequence[dict[str, Any]]) -> tuple[TensorInfo, ...]:
         TensorInfo(
             row["name"],
             tuple(row["shape"]),
-            np.dtype(row["dtype"]),
+            dtype_named(row["dtype"]),
             None if row["image"] is None else tuple(row["image"]),
             tuple(row["symbols"]),
             row["is_ranked"],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from functools import cache
 from typing import Any, TypeAlias, cast
 
 import numpy as np
@@ -23,6 +22,7 @@ from xdsl.dialects.builtin import (
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
+from ...ml_types import narrow_dtype
 from ..narrow import NARROW
 
 Tensor: TypeAlias = TensorType[Attribute]
@@ -52,15 +52,8 @@ def numpy_dtype(element_type: Attribute) -> np.dtype[Any]:
     if element_type in _NUMPY:
         return _NUMPY[element_type]
     if element_type in NARROW:
-        return _narrow_dtype(NARROW[element_type])
+        return narrow_dtype(NARROW[element_type])
     raise VerifyException(f"{element_type} is not an element type of nn tensors")
-
-
-@cache
-def _narrow_dtype(name: str) -> np.dtype[Any]:
-    import ml_dtypes  # 8 ms, which most models do not need
-
-    return np.dtype(getattr(ml_dtypes, name))
 
 
 def is_element_type(type: Attribute) -> bool:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -17,6 +19,7 @@ import clopt
 from clopt.tensor_info import TensorInfo
 from clopt.tools.inputs import random_input
 from support.onnx.single_node import examples, generators
+from support.processes import run
 
 pytestmark = pytest.mark.in_turns
 
@@ -239,6 +242,19 @@ def test_random_inputs(name: str) -> None:
     drawn = random_input(TensorInfo("x", (100,), dtype), np.random.default_rng(0))
     assert drawn.dtype == dtype
     assert 2 < len(np.unique(drawn.astype(np.float32)))
+
+
+@pytest.mark.by_default
+def test_the_second_start_of_a_model(device: str, tmp_path: Path) -> None:
+    """A new process, which has not imported ml_dtypes, reads the types from the cache by name."""
+    nodes = [cast("y", "x", "BFLOAT16")]
+    onnx.save(model(nodes, [("x", "FLOAT8E5M2", [4])], ["y"]), tmp_path / "m.onnx")
+    command = [sys.executable, "-m", "clopt.tools.run", "m.onnx", "--device", device]
+    cache = {"XDG_CACHE_HOME": str(tmp_path / "cache"), "CLOPT_MODEL_CACHE": "auto"}
+    for _ in range(2):
+        ended = run(command, cwd=tmp_path, env=os.environ | cache, capture_output=True, text=True)
+        assert ended.returncode == 0, ended.stderr
+        assert "bfloat16" in ended.stdout
 
 
 @pytest.mark.by_default
