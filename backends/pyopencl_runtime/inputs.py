@@ -166,7 +166,7 @@ def check_form(port: TensorInfo, given: np.dtype[Any], shape: Sequence[int]) -> 
     if given != port.dtype:
         raise CloptError(
             f'The array for "{port.name}" has the type {given}, but the model has {port.dtype}; '
-            f"convert it, for example by .astype(numpy.{port.dtype.name})."
+            f"convert it, for example by .astype({port.dtype.type.__module__}.{port.dtype.name})."
         )
     if not port.fits(shape):
         verb = "takes" if port.symbols else "was compiled for"

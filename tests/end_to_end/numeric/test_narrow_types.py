@@ -258,6 +258,15 @@ def test_the_second_start_of_a_model(device: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.by_default
+def test_an_array_of_another_type(device: str) -> None:
+    compiled = clopt.compile(
+        model([cast("y", "x", "FLOAT")], [("x", "BFLOAT16", [4])], ["y"]), device=device
+    )
+    with pytest.raises(clopt.CloptError, match=r"by \.astype\(ml_dtypes\.bfloat16\)"):
+        compiled.run([np.zeros(4, np.float32)])
+
+
+@pytest.mark.by_default
 def test_c_packages_refuse_small_types(device: str, tmp_path: Path) -> None:
     onnx.save(model([cast("y", "x", "FLOAT")], [("x", "INT4", [4])], ["y"]), tmp_path / "m.onnx")
     compiled = clopt.compile(tmp_path / "m.onnx", device=device)
