@@ -13,8 +13,8 @@ from ..builder import Builder
 from .node import Results
 
 _DIRECT = frozenset(
-    "Cast CastLike Concat ConstantOfShape DepthToSpace DequantizeLinear Expand Flatten Gather "
-    "GatherElements GatherND Identity If Loop QuantizeLinear Reshape Scan Shape Size Slice "
+    "Cast CastLike Concat ConstantOfShape DepthToSpace DequantizeLinear Expand EyeLike Flatten "
+    "Gather GatherElements GatherND Identity If Loop QuantizeLinear Reshape Scan Shape Size Slice "
     "SpaceToDepth Split Squeeze Tile Transpose Unsqueeze Where".split()
 )
 """Operators that move or convert narrow elements themselves."""
