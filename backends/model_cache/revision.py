@@ -18,7 +18,7 @@ from ...version import IMPORTED_NS, VERSION
 
 _ROOT = Path(__file__).parents[2]
 _OURS = "clopt"
-_PACKAGES = ("xdsl", "onnx", "numpy")
+_PACKAGES = ("xdsl", "onnx", "numpy", "ml_dtypes")
 _GROUPS = ("clopt.", "xdsl.")
 
 # Folders of a checkout whose files do not affect compiled models.

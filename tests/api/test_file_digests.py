@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from importlib import metadata
 from pathlib import Path
 
 import pytest
@@ -65,3 +66,14 @@ def test_names_of_external_data_are_found_anywhere(tmp_path: Path, start: int) -
 def test_a_pipe_is_no_content(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     assert FileDigests(BinaryCache(None)).content_of(tmp_path / "pipe") is None
+
+
+@pytest.mark.parametrize("package", ["xdsl", "onnx", "numpy", "ml_dtypes"])
+def test_another_version_of_a_package_is_another_revision(
+    package: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    before = revision.revision.__wrapped__()
+    monkeypatch.setattr(
+        revision, "version", lambda name: "0.0" if name == package else metadata.version(name)
+    )
+    assert revision.revision.__wrapped__() != before
