@@ -4,6 +4,7 @@ Every case runs in a worker process that may crash or hang without harm to the o
 `python benchmarks/onnx_conformance.py --device pocl`. Statuses: `pass`; `pass-bound` (of
 rivals: passes once the inputs that decide shapes are bound as initialisers);
 `closer` (outside of the tolerance, but nearer to the result in float64 than the suite's own value);
+`random` (other random numbers of the right type and shape);
 `unsupported` (refused with a sentence); `wrong`; `error` (any other exception); `crash`; `hang`.
 """
 
@@ -33,7 +34,17 @@ from rich.progress import Progress
 from rich.table import Table
 
 HERE = Path(__file__).resolve().parent
-STATUSES = ("pass", "pass-bound", "closer", "unsupported", "wrong", "error", "crash", "hang")
+STATUSES = (
+    "pass",
+    "pass-bound",
+    "closer",
+    "random",
+    "unsupported",
+    "wrong",
+    "error",
+    "crash",
+    "hang",
+)
 GOOD = ("pass", "pass-bound", "closer")
 BAD = ("wrong", "crash", "hang")
 CASES_PER_WORKER = 250

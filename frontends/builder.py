@@ -75,6 +75,7 @@ class Builder:
         self._placed: dict[SSAValue, SSAValue] = {}
         self._computed = 0
         self._steps = 0
+        self._seeds = 0
         self._label = ""
 
     def add_input(self, type: Tensor, name: str) -> SSAValue:
@@ -96,6 +97,11 @@ class Builder:
                 f"{self._label}: the model has more than {MAX_STEPS} operations when its functions "
                 "are inlined and its loops unrolled; export it with smaller ones."
             )
+
+    def next_seed(self) -> int:
+        """Return the seed of the next random operator that has none: 0, then 1, and so on."""
+        self._seeds += 1
+        return self._seeds - 1
 
     def reserve(self, *shape: int, itemsize: int = 8) -> None:
         """Count the bytes of an array to be computed; raise VerifyException above the limit."""

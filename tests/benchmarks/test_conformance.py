@@ -86,6 +86,19 @@ def test_closer_needs_float64_on_its_side() -> None:
     assert check(lambda model, sets: [[stored + np.float32(0.1)]], case, ())[0] == "wrong"
 
 
+def test_random_numbers_need_only_type_and_shape() -> None:
+    x = np.array([0.5, 0.5], np.float32)
+    case = _case(_model("Bernoulli", _float("x", 2)), [x], [np.array([0, 1], np.float32)])
+
+    def answer(value: np.ndarray) -> str:
+        return check(lambda model, sets: [[value]], case, ())[0]
+
+    assert answer(np.array([0, 1], np.float32)) == "pass"
+    assert answer(np.array([1, 1], np.float32)) == "random"
+    assert answer(np.array([1, 1], np.float64)) == "wrong"
+    assert answer(np.array([1], np.float32)) == "wrong"
+
+
 def test_float64_replaces_the_types_of_casts() -> None:
     x = np.array([1, 2.01], np.float32)
     graph = helper.make_graph(

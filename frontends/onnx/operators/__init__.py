@@ -21,11 +21,13 @@ from . import (
     pooling,
     qlinear,
     quantization,
+    randomness,
     recurrent,
     reduction,
     resize,
     shape,
     signal,
+    training,
     vision,
 )
 
@@ -42,6 +44,7 @@ TABLES: Mapping[str, Table] = {
         **normalization.TABLE,
         **pooling.TABLE,
         **quantization.TABLE,
+        **randomness.TABLE,
         **recurrent.TABLE,
         **reduction.TABLE,
         **resize.TABLE,
@@ -49,6 +52,7 @@ TABLES: Mapping[str, Table] = {
         **signal.TABLE,
         **vision.TABLE,
     },
+    "ai.onnx.preview.training": training.TABLE,
     "com.microsoft": {**contrib.TABLE, **qlinear.TABLE},
 }
 """The built-in importers by domain: operator name to handler by opset."""

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from functools import reduce
 
-import numpy as np
 from xdsl.dialects import arith
 from xdsl.dialects.builtin import i1
 from xdsl.ir import Block, Region, SSAValue
@@ -23,7 +21,7 @@ from ....dialects.nn.types import (
 )
 from ...builder import dtype_of_value
 from ..node import Handler, NodeContext, Table
-from .legacy import aligned_binary, aligned_compare, import_dropout_6, import_prelu_6
+from .legacy import aligned_binary, aligned_compare, import_prelu_6
 
 SELU_ALPHA, SELU_GAMMA = 1.67326319217681884765625, 1.05070102214813232421875
 """Defaults of Selu, exact in single precision."""
@@ -177,36 +175,6 @@ def import_identity(node: NodeContext) -> SSAValue:
     return node.input(0)
 
 
-def _keep_mask(node: NodeContext, like_input: bool) -> Sequence[SSAValue]:
-    x = node.input(0)
-    dtype = dtype_of_value(x) if like_input else np.dtype(np.bool_)
-    if not node.wants(1):
-        return [x]
-    node.builder.reserve(*node.shape())
-    return [x, node.builder.constant(np.ones(node.shape(), dtype))]
-
-
-def dropout_attribute(like_input: bool) -> Handler:
-    """Return the importer of Dropout before opset 12 as its input, as in inference."""
-
-    def handler(node: NodeContext) -> Sequence[SSAValue]:
-        node.real("ratio", 0.5)
-        return _keep_mask(node, like_input)
-
-    return handler
-
-
-def import_dropout(node: NodeContext) -> Sequence[SSAValue]:
-    """Import Dropout as its input; refuse a node in training mode."""
-    node.integer("seed", 0)
-    training = node.optional_constant(2, "training mode")
-    if training is not None and training.any():
-        ratio = node.optional_constant(1, "ratio")
-        if ratio is None or ratio.any():
-            node.refuse("drops elements at random (training_mode); export for inference.")
-    return _keep_mask(node, like_input=False)
-
-
 def import_prelu(node: NodeContext) -> SSAValue:
     """Import PRelu: the slope broadcasts to the input, not the other way round."""
     result = node.builder.binary("prelu", node.input(0), node.input(1))
@@ -250,12 +218,6 @@ TABLE: Table = {
     "Cos": {7: unary("cos")},
     "Cosh": {9: unary("cosh")},
     "Div": {1: aligned_binary("div"), 7: binary("div")},
-    "Dropout": {
-        6: import_dropout_6,
-        7: dropout_attribute(like_input=True),
-        10: dropout_attribute(like_input=False),
-        12: import_dropout,
-    },
     "Elu": {6: parametric("elu", alpha=1.0)},
     "Equal": {1: aligned_compare("eq"), 7: compare("eq")},
     "Erf": {9: unary("erf")},

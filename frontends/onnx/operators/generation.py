@@ -98,21 +98,10 @@ def import_size(node: NodeContext) -> SSAValue:
     return node.builder.constant(np.array(math.prod(node.shape()), np.int64))
 
 
-def import_random(node: NodeContext) -> SSAValue:
-    """Refuse an operator that generates random numbers."""
-    node.refuse("random numbers are not supported; export for inference.")
-
-
 TABLE: Table = {
-    "Bernoulli": {15: import_random},
     "Constant": {1: import_constant},
     "ConstantOfShape": {9: import_constant_of_shape},
     "EyeLike": {9: import_eye_like},
-    "Multinomial": {7: import_random},
-    "RandomNormal": {1: import_random},
-    "RandomNormalLike": {1: import_random},
-    "RandomUniform": {1: import_random},
-    "RandomUniformLike": {1: import_random},
     "Range": {11: import_range},
     "Shape": {1: import_shape},
     "Size": {1: import_size},

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
+import numpy as np
 from xdsl.ir import SSAValue
 
+from ....dialects import nn
 from ....dialects.nn.types import shape_of
-from ...builder import Builder
+from ...builder import Builder, dtype_of_value
 from ..node import NodeContext, Table
 
 
@@ -59,7 +63,51 @@ def import_gemm_6(node: NodeContext) -> SSAValue:
     return import_gemm(node)
 
 
+MAX_DETERMINANT = 64
+"""Rows of the largest matrix whose determinant is expanded into an elimination step per row."""
+
+
+def import_det(node: NodeContext) -> SSAValue:
+    """Import Det: the product of the pivots of a Gaussian elimination with row exchanges."""
+    builder, x = node.builder, node.input(0)
+    *batch, rows, size = node.shape() if node.rank() >= 2 else (0, 1)
+    if rows != size or not 1 <= size <= MAX_DETERMINANT:
+        node.refuse(f"its input must hold square matrices of 1 to {MAX_DETERMINANT} rows.")
+    product = builder.constant(np.ones((*batch, 1, 1), dtype_of_value(x)))
+    while size > 1:
+        x, pivot = _eliminate(builder, x, batch, size)
+        product = builder.binary("mul", product, pivot)
+        size -= 1
+    return builder.reshape(builder.binary("mul", product, x), batch)
+
+
+def _eliminate(
+    builder: Builder, x: SSAValue, batch: Sequence[int], size: int
+) -> tuple[SSAValue, SSAValue]:
+    """Return [..., size - 1, size - 1], the matrices without their first column, and the pivot.
+
+    The pivot is the largest element of the column, with a minus if its row was exchanged.
+    """
+    rank = len(batch) + 2
+    column = builder.slice(x, rank - 1, 0, 1)
+    place = builder.add(nn.ArgReduceOp(builder.unary("abs", column), "max", rank - 2, True, False))
+    is_pivot = builder.compare("eq", builder.positions(size, rank - 2, rank), place)
+    everywhere = builder.expand(place, (*batch, 1, size))
+    row = builder.add(nn.GatherElementsOp(x, everywhere, rank - 2))
+    first = builder.slice(x, rank - 2, 0, 1)
+    rest = builder.slice(builder.where(is_pivot, first, x), rank - 2, 1, size - 1)
+    pivot, column = builder.slice(row, rank - 1, 0, 1), builder.slice(rest, rank - 1, 0, 1)
+    # A column of zeros makes the product zero; its quotients would be NaN.
+    divisor = builder.where(builder.compare("eq", pivot, 0), builder.scalar(1, x), pivot)
+    factor = builder.binary("div", column, divisor)
+    row, rest = (builder.slice(each, rank - 1, 1, size - 1) for each in (row, rest))
+    reduced = builder.binary("sub", rest, builder.binary("mul", factor, row))
+    sign = builder.compare("eq", place, 0)
+    return reduced, builder.where(sign, pivot, builder.unary("neg", pivot))
+
+
 TABLE: Table = {
+    "Det": {11: import_det},
     "Gemm": {6: import_gemm_6, 7: import_gemm},
     "MatMul": {1: import_matmul},
 }

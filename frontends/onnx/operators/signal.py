@@ -1,13 +1,15 @@
-"""Fourier transforms as products with constant matrices."""
+"""Fourier transforms as products with constant matrices, and mel filters."""
 
 from __future__ import annotations
 
 import numpy as np
+from onnx import TensorProto
 from xdsl.ir import SSAValue
 
 from ....dialects.nn.types import Array, shape_of
 from ...builder import array_size, dtype_of_value
 from ..node import NodeContext, Table
+from .generation import checked_shape
 
 MAX_LENGTH = 4096
 """The longest transform; its matrices have this many rows and columns."""
@@ -102,7 +104,37 @@ def import_stft(node: NodeContext) -> SSAValue:
     return _transform(node, frames, length, False, node.flag("onesided", True))
 
 
+def import_mel_weight_matrix(node: NodeContext) -> SSAValue:
+    """Import MelWeightMatrix: a triangle over the bins of the spectrum for each mel bin."""
+    bands, length, rate = (
+        node.constant_int(i, what)
+        for i, what in enumerate(("number of mel bins", "DFT length", "sample rate"))
+    )
+    low, high = (node.constant(i, "edge in Hz").reshape(()) for i in (3, 4))
+    dtype = node.dtype(node.integer("output_datatype", TensorProto.FLOAT))
+    if min(bands, length, rate) < 1 or not (np.isfinite([low, high]).all() and low > -700):
+        node.refuse("its sizes must be positive and its edges numbers of Hz.")
+    bins, _ = checked_shape(node, (length // 2 + 1, bands))
+    # As in ONNX's definition: the edges are rounded to their type, all else to f64.
+    first, last = (2595 * np.log1p(edge / 700) / np.log(10) for edge in (low, high))
+    mel = np.arange(bands + 2) * ((last - first) / (bands + 2)) + first
+    hertz = 700 * np.expm1(mel / 2595 * np.log(10))
+    edges = ((length + 1) * hertz // rate).astype(np.int64)
+    if edges.min() < 0 or edges.max() >= bins or (np.diff(edges) < 0).any():
+        node.refuse(f"its edges, {low} to {high} Hz, must rise and stay below {rate / 2:g} Hz.")
+    at = np.arange(bins)[:, None]
+    left, centre, right = edges[:-2], edges[1:-1], edges[2:]
+    with np.errstate(all="ignore"):
+        rising, falling = (at - left) / (centre - left), (right - at) / (right - centre)
+    rises = (left <= at) & (at <= centre) & (left < centre)
+    falls = (centre <= at) & (at < right)
+    peak = (at == centre) & (left == centre)
+    weights = np.select([falls, rises, peak], [falling, rising, 1.0], 0.0)
+    return node.builder.constant(weights.astype(dtype))
+
+
 TABLE: Table = {
     "DFT": {17: import_dft_17, 20: import_dft},
+    "MelWeightMatrix": {17: import_mel_weight_matrix},
     "STFT": {17: import_stft},
 }

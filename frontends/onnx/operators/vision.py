@@ -134,14 +134,15 @@ def _samples(
 
 
 def roi_align(default_mode: str | None) -> Handler:
-    """Return the importer of RoiAlign by averages.
+    """Return the importer of RoiAlign by averages, or by the largest weighted pixel of all samples.
 
     Before opset 16 (no default mode) coordinates are not shifted by half a pixel.
     """
 
     def handler(node: NodeContext) -> SSAValue:
         builder, x, rois = node.builder, node.input(0), node.input(1)
-        node.choice("mode", "avg", ("avg",))
+        mode = node.choice("mode", "avg", ("avg", "max"))
+        merge, pool = ("add", "mean") if mode == "avg" else ("max", "max")
         ratio, scale = node.integer("sampling_ratio", 0), node.real("spatial_scale", 1.0)
         bins = [node.integer(f"output_{side}", 1) for side in ("height", "width")]
         shifted = (
@@ -173,18 +174,22 @@ def roi_align(default_mode: str | None) -> Handler:
             if not shifted:
                 size = builder.binary("max", size, 1.0)
             taps.append(_samples(builder, start, size, n, ratio, length))
-        total = _pool_samples(builder, x, node.input(2), taps)
+        total = _pool_samples(builder, x, node.input(2), taps, merge)
         grid = (channels, count, bins[0], ratio, bins[1], ratio)
-        mean = builder.reduce("mean", builder.reshape(total, grid), (3, 5), keepdims=False)
-        return builder.transpose(mean, (1, 0, 2, 3))
+        pooled = builder.reduce(pool, builder.reshape(total, grid), (3, 5), keepdims=False)
+        return builder.transpose(pooled, (1, 0, 2, 3))
 
     return handler
 
 
 def _pool_samples(
-    builder: Builder, x: SSAValue, batch_indices: SSAValue, taps: Sequence[Sequence[Tap]]
+    builder: Builder,
+    x: SSAValue,
+    batch_indices: SSAValue,
+    taps: Sequence[Sequence[Tap]],
+    merge: str,
 ) -> SSAValue:
-    """Return the weighted elements of every sample, [channels, rois, rows, columns]."""
+    """Return every sample, its weighted pixels merged: [channels, rois, rows, columns]."""
     batch, channels, height, width = shape_of(x)
     images = builder.reshape(builder.transpose(x, (1, 0, 2, 3)), (channels, batch * height * width))
     count = shape_of(batch_indices)[0]
@@ -205,7 +210,7 @@ def _pool_samples(
                 builder.reshape(column.weight, shape_of(columns)),
             )
             value = builder.binary("mul", builder.gather(images, index, 1), weight)
-            total = value if total is None else builder.binary("add", total, value)
+            total = value if total is None else builder.binary(merge, total, value)
     assert total is not None
     return total
 

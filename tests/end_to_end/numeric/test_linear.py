@@ -104,3 +104,11 @@ def test_gemm(
         beta=beta,
     )
     check(case, device)
+
+
+@examples(2)
+@given(rng=generators, batch=st.integers(1, 3), size=st.integers(2, 4))
+@pytest.mark.by_default(cases=1)
+def test_determinant(device: str, rng: np.random.Generator, batch: int, size: int) -> None:
+    case = node("Det", values(rng, (batch, size, size)), opset=22)
+    check(case, device, reference=by_onnx)

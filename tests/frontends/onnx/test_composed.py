@@ -6,10 +6,13 @@ from itertools import product
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from onnx.reference import ReferenceEvaluator
 
 from clopt.errors import CloptError
 from support.onnx.models import agree, load, model, random_inputs
+from support.onnx.single_node import examples, shapes
 
 SIGNALS = {
     "real": ("float[2,5,1] x", "y = DFT(x)", 17),
@@ -70,8 +73,9 @@ def test_grid_sample_of_volumes():
 
 
 @pytest.mark.parametrize("mode", ["half_pixel", "output_half_pixel"])
-def test_roi_align(mode: str):
-    node = f'RoiAlign<coordinate_transformation_mode="{mode}", spatial_scale=0.5,'
+@pytest.mark.parametrize("pool", ["avg", "max"])
+def test_roi_align(mode: str, pool: str):
+    node = f'RoiAlign<mode="{pool}", coordinate_transformation_mode="{mode}", spatial_scale=0.5,'
     node += " sampling_ratio=2, output_height=3, output_width=2>"
     rois = np.array([[0, 1, 9, 11], [-4, 3, 30, 7], [5, 5, 5.5, 5.5]], np.float32)
     constants = {"r": rois, "b": [0, 1, 1]}
@@ -88,8 +92,8 @@ def by_reference(inputs: str, node: str, opset: int, constants: dict[str, object
     """Compare with ONNX's reference, where onnxruntime has no kernel."""
     proto = model(inputs, node, opset, constants)
     feeds = random_inputs(proto)
-    (expected,) = ReferenceEvaluator(proto).run(None, feeds)
-    (got,) = load(proto).run(*feeds.values())
+    (expected, *_) = ReferenceEvaluator(proto).run(None, feeds)
+    (got, *_) = load(proto).run(*feeds.values())
     assert got.dtype == expected.dtype
     np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-4)
 
@@ -155,3 +159,41 @@ def test_causal_convolution_keeps_its_state():
     expected = ReferenceEvaluator(proto).run(None, feeds)
     for got, wanted in zip(load(proto).run(*feeds.values()), expected, strict=True):
         np.testing.assert_allclose(got, wanted, rtol=1e-5, atol=1e-5)
+
+
+MEL_EDGES = [(0.0, 4000.0), (125.0, 3800.0), (3000.0, 3100.0)]
+
+
+@pytest.mark.parametrize(("low", "high"), MEL_EDGES)
+@pytest.mark.parametrize("bands", [1, 8, 40])
+def test_mel_filters(low: float, high: float, bands: int):
+    constants = {"b": bands, "d": 64, "r": 8192, "l": low, "h": high}
+    by_reference("float[1] x", "y = MelWeightMatrix(b, d, r, l, h) z = Relu(x)", 17, constants)
+
+
+def matrices(seed: int, batch: tuple[int, ...], size: int, rank: int) -> np.ndarray:
+    """Matrices of float64 with the given rank, whose pivots need row exchanges."""
+    rng = np.random.default_rng(seed)
+    left, right = (rng.standard_normal((*batch, size, rank)) for _ in range(2))
+    return left @ right.swapaxes(-1, -2)
+
+
+@examples(20)
+@given(
+    seed=st.integers(0, 99),
+    batch=shapes(0, 2, 3),
+    size=st.integers(1, 7),
+    lost=st.integers(0, 1),
+)
+def test_determinant(seed: int, batch: tuple[int, ...], size: int, lost: int):
+    x = matrices(seed, batch, size, size - lost)
+    dims = ",".join(map(str, x.shape))
+    (y,) = load(model(f"double[{dims}] x", "y = Det(x)", 22)).run(x)
+    assert y.shape == batch
+    np.testing.assert_allclose(y, np.linalg.det(x), rtol=1e-9, atol=1e-9)
+
+
+def test_determinant_of_special_matrices():
+    x = np.array([[[0, 1], [1, 0]], [[0, 0], [0, 0]], [[2, np.nan], [1, 1]]], np.float32)
+    (y,) = load(model("float[3,2,2] x", "y = Det(x)", 22)).run(x)
+    np.testing.assert_array_equal(y, [-1, 0, np.nan])

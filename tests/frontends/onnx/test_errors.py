@@ -15,6 +15,8 @@ from clopt.messages.open_dimensions import OpenValuesError
 from support.onnx.models import load, model
 
 X = "float[2,3] x"
+MEL = {"b": 8, "d": 16, "r": 8000, "l": 0.0}
+TRAINING = {"ai.onnx.preview.training": 1}
 
 SENTENCES = {
     "unknown operator": (
@@ -26,8 +28,8 @@ SENTENCES = {
         "node 'Gelu_0' (Gelu): opset 13 has no operator Gelu",
     ),
     "unsupported operator": (
-        model(X, "y = Det(x)"),
-        "node 'Det_0' (Det): the operator Det is not supported",
+        model(X, "y = MaxRoiPool(x, x)"),
+        "node 'MaxRoiPool_0' (MaxRoiPool): the operator MaxRoiPool is not supported",
     ),
     "old operator": (
         model(X, "y = Upsample(x, s)", 10, {"s": [1.0, 2.0]}),
@@ -133,13 +135,29 @@ SENTENCES = {
         model("float[1,1,4,4] x", "y = Resize<antialias=1>(x, , s)", constants={"s": [1.0] * 4}),
         "antialias",
     ),
-    "random numbers": (
-        model(X, "y = RandomNormalLike(x)"),
-        "random numbers are not supported",
+    "random integers": (
+        model(X, "y = RandomNormalLike<dtype=6>(x)"),
+        "draws numbers of int32; draw float16, float32 or float64 and cast them",
     ),
-    "training": (
-        model(X, "y = Dropout(x, , t)", constants={"t": True}),
-        "drops elements at random (training_mode)",
+    "old training": (
+        model(X, "y = Dropout(x)", 6),
+        "drops elements at random (is_test = 0)",
+    ),
+    "matrices that are not square": (
+        model(X, "y = Det(x)"),
+        "its input must hold square matrices of 1 to 64 rows",
+    ),
+    "mel bins beyond the spectrum": (
+        model(X, "y = MelWeightMatrix(b, d, r, l, h)", 17, MEL | {"h": 16000.0}),
+        "its edges, 0.0 to 16000.0 Hz, must rise and stay below 4000 Hz",
+    ),
+    "unequal states": (
+        model(
+            "float r, int64 t, float[2] x",
+            "y = ai.onnx.preview.training.Adagrad(r, t, x, x)",
+            domains=TRAINING,
+        ),
+        "has 2 tensors, gradients and states; each tensor has 3",
     ),
     "string": (
         model("string[2] x", "y = Identity(x)"),
@@ -333,7 +351,7 @@ def test_all_nodes_that_cannot_be_imported():
     proto = model(
         "float[2,3] x, int64[1] n",
         """
-        a = Det(x)
+        a = MaxRoiPool(x, x)
         b = Reshape(x, n)
         c = Relu(b)
         d = Concat<axis=7>(c, c)
@@ -348,7 +366,7 @@ def test_all_nodes_that_cannot_be_imported():
     head, *lines = str(refused.value).split("\n  ")
     assert head == "5 nodes cannot be compiled:"
     assert [line.split(":")[0] for line in lines] == [
-        "node 'Det_0' (Det)",
+        "node 'MaxRoiPool_0' (MaxRoiPool)",
         "node 'Reshape_1' (Reshape)",
         "node 'Frobnicate_4' (Frobnicate)",
         "node 'Relu_5' (Relu)",
@@ -388,7 +406,7 @@ def test_operators_are_checked_before_dimensions():
 
 
 def test_nodes_that_cannot_be_imported_are_too_many_to_list():
-    proto = model(X, " ".join(f"y{i} = Det(x)" for i in range(150)))
+    proto = model(X, " ".join(f"y{i} = MaxRoiPool(x, x)" for i in range(150)))
     with pytest.raises(CloptError) as refused:
         load(proto)
     lines = str(refused.value).split("\n  ")
