@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import numpy as np
 
-from .errors import CloptError, UnavailableError
+from .errors import UnavailableError
 from .messages.arguments import check_type
 from .model_contents import Contents, ModuleContents
 
@@ -258,9 +258,6 @@ class CompiledModel:
         from .dialects.cl import target_of
         from .reports.profile import profile_of
 
-        check_type("runs", runs, (int,), "a number of inferences")
-        if runs < 1:
-            raise CloptError(f"runs={runs}: a profile takes at least one inference.")
         if inputs is None:
             inputs = {t.name: np.zeros(t.shape, t.dtype) for t in self.inputs}
         executable = self.executable

@@ -218,7 +218,9 @@ class DynamicModel(CompiledModel):
             key = tuple(larger.dims.items()), ()
             bound = compilation.bound(larger.dims, {}, self._range_in(larger.dims))
             program = programs.get(key, lambda: self._compile(bound))
-            return PaddedProgram(self._restricted(program, dims, larger.dims), larger.shapes)
+            shapes = {port.name: port.shape_at(dims) for port in self.inputs}
+            shapes |= {name: tuple(shape) for name, shape in larger.shapes.items()}
+            return PaddedProgram(self._restricted(program, dims, larger.dims), shapes)
         except CloptError as error:  # values decide shapes, or the device is too small for it
             _log.debug("sizes %s are not rounded up: %s", dims, error)
             self._larger.keep_exact(dims)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -57,6 +57,12 @@ class TensorInfo:
         symbols = self.symbols or ("",) * len(self.shape)
         sizes = zip(symbols, self.shape, strict=True)
         return "x".join(symbol or str(size) for symbol, size in sizes) or "()"
+
+    def shape_at(self, dims: Mapping[str, int]) -> tuple[int, ...]:
+        """Return the shape for these sizes of open dimensions."""
+        symbols = self.symbols or ("",) * len(self.shape)
+        sizes = zip(symbols, self.shape, strict=True)
+        return tuple(dims[symbol] if symbol else size for symbol, size in sizes)
 
     def fits(self, shape: Sequence[int]) -> bool:
         """Return whether an array of this shape can be passed."""

@@ -16,6 +16,7 @@ import pyopencl.array as cla
 from ...tensor_info import TensorInfo
 from .arrays import Array, Arrays, Bindable, Outputs, PortMemory
 from .bindings import check_apart, given_memory, span_of
+from .boxes import LeadingBox
 from .devices import Device, family_of
 from .inputs import checked_inputs, checked_names, checked_targets
 from .transfers import Download, Mapped, upload
@@ -45,14 +46,19 @@ def host_alignment(device: Device) -> int | None:
 
 @dataclass(frozen=True)
 class Side:
-    """What a program exchanges with its callers, and how."""
+    """What a program exchanges with its callers, and how.
+
+    The arrays of callers may be smaller than the inputs and outputs of the program.
+    """
 
     inputs: Mapping[int, TensorInfo]
     """Those that callers give, by their numbers among all ports."""
     outputs: Mapping[int, TensorInfo]
     """Those that callers get, in the same way."""
     sizes: Sequence[int]
-    """The bytes of each port."""
+    """The bytes that each port needs in the memory of a caller."""
+    boxes: Sequence[LeadingBox]
+    """The elements of each port of the program that are exchanged."""
     context: cl.Context
     queue: cl.CommandQueue
     alignment: int | None
@@ -65,13 +71,17 @@ class Side:
         return not address(array) % self.alignment
 
     def new(self, i: int) -> Array:
-        """Return an array for an output, one to use in place where that is possible."""
-        port, size = self.outputs[i], self.sizes[i]
-        if self.alignment is None or size < _LEAST or port.image is not None:
+        """Return an array for an output of the program, or for the box of it that callers get.
+
+        It is one to use in place where that is possible.
+        """
+        port, box = self.outputs[i], self.boxes[i]
+        size = box.whole_bytes
+        if self.alignment is None or size < _LEAST or port.image is not None or not box.is_leading:
             return np.empty(port.shape, port.dtype)
         raw = np.empty(size + self.alignment, np.uint8)
         start = -address(raw) % self.alignment
-        return raw[start : start + size].view(port.dtype).reshape(port.shape)
+        return raw[start : start + size].view(port.dtype).reshape(box.whole)
 
 
 class Exchange:
@@ -98,7 +108,7 @@ class Exchange:
             made = {i: side.new(i) for i in numbers}
             for i, array in made.items():
                 self._take(i, side.outputs[i], array)
-            self.results = [made[i] for i in numbers]
+            self.results = [side.boxes[i].of(made[i]) for i in numbers]
 
     def memory(self) -> Mapping[int, PortMemory]:
         """Return the memory of the ports that use the caller's in place; the others have none."""
@@ -111,14 +121,14 @@ class Exchange:
             event
             for i, array in self._host.items()
             if i in side.inputs
-            for event in upload(side.queue, side.inputs[i], memory[i], array)
+            for event in upload(side.queue, side.inputs[i], memory[i], array, side.boxes[i])
         ]
 
     def receive(self, memory: Sequence[PortMemory]) -> list[Download | Mapped]:
         """Fetch from `memory` the outputs in the host's memory."""
         side = self._side
         copied: list[Download | Mapped] = [
-            Download(side.queue, side.outputs[i], memory[i], array)
+            Download(side.queue, side.outputs[i], memory[i], array, side.boxes[i])
             for i, array in self._host.items()
             if i in side.outputs
         ]
@@ -131,7 +141,8 @@ class Exchange:
     def _take(self, i: int, port: TensorInfo, given: Array | Bindable) -> None:
         side = self._side
         if isinstance(given, np.ndarray):
-            is_usable = port.image is None and given.nbytes == side.sizes[i] and side.takes(given)
+            is_whole = port.image is None and given.nbytes == side.boxes[i].whole_bytes
+            is_usable = is_whole and side.takes(given)
             (self._in_place if is_usable else self._host)[i] = given
             return
         self._memory[i] = given_memory(port, given, side.sizes[i], i in side.outputs, side.context)

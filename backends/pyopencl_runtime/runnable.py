@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from operator import is_not
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
@@ -12,10 +12,12 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 import pyopencl as cl
 
 from ...errors import CloptError
+from ...messages.arguments import check_type
 from ...tensor_info import TensorInfo
 from .arena_lock import ArenaLock
 from .arrays import Array, Arrays, Bindable, Given, Outputs, PortMemory
 from .bindings import bound_memory
+from .boxes import LeadingBox, Shapes
 from .cache import BinaryCache, default_cache_folder
 from .devices import Device
 from .exchange import Exchange, Side, host_alignment
@@ -31,6 +33,9 @@ if TYPE_CHECKING:
     from .c_package import Offload
 
 _T = TypeVar("_T", bound="Given")
+
+_MOST_SIDES = 64
+"""Sets of shapes that a program remembers; an inference with another one takes 20 us more."""
 
 
 @dataclass(frozen=True)
@@ -88,18 +93,27 @@ class Runnable(ABC):
         self._given: tuple[Bindable, ...] = ()
         self._given_memory: tuple[PortMemory, ...] = ()
         self._images_bound: dict[int, cl.Image] = {}
-        self._side = self._free_side()
+        self._sides: dict[Hashable, Side] = {}
 
     @overload
-    def run(self, inputs: Arrays, outputs: Sequence[str] | None = None) -> list[Array]: ...
+    def run(
+        self, inputs: Arrays, outputs: Sequence[str] | None = None, shapes: Shapes | None = None
+    ) -> list[Array]: ...
     @overload
-    def run(self, inputs: Arrays, outputs: Mapping[str, _T]) -> list[_T]: ...
-    def run(self, inputs: Arrays, outputs: Outputs | None = None) -> list[Any]:
+    def run(
+        self, inputs: Arrays, outputs: Mapping[str, _T], shapes: Shapes | None = None
+    ) -> list[_T]: ...
+    def run(
+        self, inputs: Arrays, outputs: Outputs | None = None, shapes: Shapes | None = None
+    ) -> list[Any]:
         """Run one inference and wait for it; `CompiledModel.run` explains the arguments.
 
-        Inputs and outputs that are bound to images are neither passed nor returned.
+        Inputs and outputs that are bound to images are neither passed nor returned. `shapes` are
+        those of all inputs and outputs if some are smaller than the program's. Then only the
+        leading boxes of these shapes are copied. The other elements of an input keep the values of
+        an earlier inference, or are zero.
         """
-        exchange = self._exchange(inputs, outputs)
+        exchange = self._exchange(inputs, outputs, shapes)
         with self._arena_lock:
             memory = self._memory_for(exchange)
             try:
@@ -115,13 +129,18 @@ class Runnable(ABC):
                 each.end()
         return exchange.results
 
-    def profile(self, inputs: Arrays, runs: int) -> list[list[Timing]]:
+    def profile(
+        self, inputs: Arrays, runs: int, shapes: Shapes | None = None
+    ) -> list[list[Timing]]:
         """Time `runs` inferences on `inputs`, command by command, after a few to warm up.
 
-        Each inference has one timing for each of `cl.enqueued(program)`. Raises CloptError for
-        wrong inputs.
+        Each inference has one timing for each of `cl.enqueued(program)`. `run` explains `shapes`.
+        Raises CloptError for wrong arguments.
         """
-        exchange = self._exchange(inputs, [])
+        check_type("runs", runs, (int,), "a number of inferences")
+        if runs < 1:
+            raise CloptError(f"runs={runs}: a profile takes at least one inference.")
+        exchange = self._exchange(inputs, [], shapes)
         with self._arena_lock:
             memory = self._memory_for(exchange)
             try:
@@ -177,7 +196,7 @@ class Runnable(ABC):
             else:
                 is_output = index >= len(self.inputs)
                 self._images_bound[index] = check_image(port, image, is_output, self.context)
-            self._side = self._free_side()
+            self._sides.clear()
 
     def restricted(self, value: int) -> Runnable:
         """Return a program that computes the results for a smaller value of the symbol.
@@ -199,19 +218,39 @@ class Runnable(ABC):
     def _timings(self, buffers: tuple[PortMemory, ...], runs: int) -> list[list[Timing]]:
         """Time inferences over the buffers of the last enqueue."""
 
-    def _exchange(self, inputs: Arrays, outputs: Outputs | None) -> Exchange:
+    def _exchange(self, inputs: Arrays, outputs: Outputs | None, shapes: Shapes | None) -> Exchange:
         """Check the arguments of an inference."""
         if self._images_bound:
             self._refuse_bound(inputs)
             self._refuse_bound(outputs)
-        return Exchange(self._side, inputs, outputs)
+        return Exchange(self._side(shapes), inputs, outputs)
 
-    def _free_side(self) -> Side:
+    def _side(self, shapes: Shapes | None) -> Side:
         """Return what callers of `run` give and get: all but the images that are bound."""
-        free = {i: port for i, port in enumerate(self._ports) if i not in self._images_bound}
+        key = None if shapes is None else tuple(shapes.items())
+        if (side := self._sides.get(key)) is None:
+            if len(self._sides) >= _MOST_SIDES:
+                self._sides.clear()
+            side = self._sides[key] = self._free_side(shapes or {})
+        return side
+
+    def _free_side(self, shapes: Shapes) -> Side:
+        ports = [
+            replace(port, shape=shapes[port.name]) if port.name in shapes else port
+            for port in self._ports
+        ]
+        boxes = [
+            LeadingBox(port.shape, whole.shape, port.dtype.itemsize)
+            for port, whole in zip(ports, self._ports, strict=True)
+        ]
+        sizes = [
+            size if port.shape == whole.shape or port.image else box.bytes
+            for port, whole, box, size in zip(ports, self._ports, boxes, self._sizes, strict=True)
+        ]
+        free = {i: port for i, port in enumerate(ports) if i not in self._images_bound}
         inputs = {i: port for i, port in free.items() if i < len(self.inputs)}
         outputs = {i: port for i, port in free.items() if i >= len(self.inputs)}
-        return Side(inputs, outputs, self._sizes, self.context, self.queue, self._alignment)
+        return Side(inputs, outputs, sizes, boxes, self.context, self.queue, self._alignment)
 
     def _refuse_bound(self, given: object) -> None:
         """Raise CloptError if `given` has an entry for a port that is bound to an image."""
@@ -243,7 +282,11 @@ class Runnable(ABC):
         if self._ports[index].image is not None:
             image = self.program.ports[index].storage_type
             return self._images.make(image, cl.mem_flags.READ_WRITE)
-        return make_memory(self._images, self._sizes[index]).buffer
+        buffer = make_memory(self._images, self._sizes[index]).buffer
+        if index < len(self.inputs):
+            # Kernels may read the elements after those of a smaller input, for example as indices.
+            cl.enqueue_fill_buffer(self.queue, buffer, bytes(1), 0, buffer.size)
+        return buffer
 
 
 def kernel_cache(folder: Path | None, use_cache: bool) -> BinaryCache:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any, cast
 
 import numpy as np
@@ -9,16 +10,17 @@ import pyopencl as cl
 
 from ...tensor_info import TensorInfo
 from .arrays import Array, PortMemory
+from .boxes import LeadingBox
 from .given_images import tensor_of, texel_shape, texels_of
 
 
 def upload(
-    queue: cl.CommandQueue, port: TensorInfo, memory: PortMemory, array: Array
+    queue: cl.CommandQueue, port: TensorInfo, memory: PortMemory, array: Array, box: LeadingBox
 ) -> list[cl.Event]:
-    """Write a tensor without waiting; return the events of the transfers."""
-    if not array.size:
-        return []
-    texels = array if port.image is None else texels_of(array)
+    """Write a tensor to the box of a memory without waiting; return the events."""
+    if port.image is None:
+        return box.upload(queue, cast("cl.Buffer", memory), array)
+    texels = texels_of(box.padded(array))
     return [cl.enqueue_copy(queue, memory, texels, is_blocking=False, **_region(port))]
 
 
@@ -26,22 +28,30 @@ class Download:
     """A tensor on its way from the device."""
 
     def __init__(
-        self, queue: cl.CommandQueue, port: TensorInfo, memory: PortMemory, target: Array
+        self,
+        queue: cl.CommandQueue,
+        port: TensorInfo,
+        memory: PortMemory,
+        target: Array,
+        box: LeadingBox,
     ) -> None:
-        is_image = port.image is not None
-        self._port, self._target = port, target
-        self._texels = np.empty(texel_shape(port), port.dtype) if is_image else None
-        copied = target if self._texels is None else self._texels
+        """Read the box of a memory."""
+        self._port, self._box, self._target = port, box, target
+        self._texels: Array | None = None
         # pyopencl waits when a transfer's event is dropped, so this keeps it.
+        if port.image is None:
+            self._events = box.download(queue, target, cast("cl.Buffer", memory))
+            return
+        self._port = replace(port, shape=box.whole)
+        self._texels = np.empty(texel_shape(self._port), port.dtype)
         self._events = [
-            cl.enqueue_copy(queue, copied, memory, is_blocking=False, **_region(port))
-            for _ in range(bool(target.size))
+            cl.enqueue_copy(queue, self._texels, memory, is_blocking=False, **_region(port))
         ]
 
     def end(self) -> None:
         """Complete the target, once the queue has finished."""
         if self._texels is not None:
-            self._target[...] = tensor_of(self._port, self._texels)
+            self._target[...] = tensor_of(self._port, self._texels)[self._box.slices]
 
 
 class Mapped:
@@ -61,6 +71,4 @@ class Mapped:
 
 def _region(port: TensorInfo) -> dict[str, Any]:
     """Return the options of a copy from or to host memory: the whole image."""
-    if port.image is None:
-        return {}
     return {"origin": (0, 0), "region": port.image}

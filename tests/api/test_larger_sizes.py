@@ -143,6 +143,19 @@ def test_a_smaller_batch_takes_fewer_work_items(device: str, monkeypatch: pytest
     assert asked == [5, 6]
 
 
+def test_elements_of_earlier_inputs_do_not_matter(device: str):
+    """A smaller input is copied over a part of the last one, whose other elements remain."""
+    x, y = "float[n,m,9] x", "y = Relu(x)"
+    for proto, given, sizes in (
+        (NETWORK, (8, 2, 8, 8), ((5, 2, 8, 8), (1, 2, 8, 8), (7, 2, 8, 8))),
+        (model(x, y), (8, 4, 9), ((5, 3, 9), (8, 3, 9), (7, 4, 9))),
+    ):
+        compiled = dynamic(proto, device)
+        for shape in sizes:
+            compiled.run([np.full(given, np.nan, np.float32)])
+            check(compiled, proto, floats(*shape))
+
+
 def test_a_larger_size_that_is_impossible(device: str):
     """The table has eleven rows, so nine and ten rows take programs of their own."""
     proto = model(
