@@ -90,6 +90,10 @@ class NodeContext:
         """Return an optional input, or None."""
         return self.inputs[index] if index < len(self.inputs) else None
 
+    def replace(self, index: int, value: SSAValue) -> None:
+        """Let importers that this one calls read `value` as the input at `index`."""
+        self.inputs = [*self.inputs[:index], value, *self.inputs[index + 1 :]]
+
     def present(self) -> list[SSAValue]:
         """Return all inputs of a variadic operator."""
         return [self.input(i) for i in range(len(self.inputs))]

@@ -8,7 +8,6 @@ from functools import cache
 from ....plugins import plugins, refuse_twice
 from ..node import Handler, Table
 from . import (
-    contrib,
     control,
     conv,
     einsum,
@@ -17,9 +16,9 @@ from . import (
     grid_sample,
     indexing,
     linear,
+    microsoft,
     normalization,
     pooling,
-    qlinear,
     quantization,
     randomness,
     recurrent,
@@ -53,7 +52,7 @@ TABLES: Mapping[str, Table] = {
         **vision.TABLE,
     },
     "ai.onnx.preview.training": training.TABLE,
-    "com.microsoft": {**contrib.TABLE, **qlinear.TABLE},
+    "com.microsoft": microsoft.TABLE,
 }
 """The built-in importers by domain: operator name to handler by opset."""
 

@@ -43,14 +43,17 @@ def read_activations(node: NodeContext, defaults: Sequence[str], total: int) -> 
     for name in names:
         if name.lower() not in FUNCTIONS:
             node.refuse(f"the activation {name} is not supported.")
-        kind, params = FUNCTIONS[name.lower()]
+        _, params = FUNCTIONS[name.lower()]
         sources = zip((alphas, betas), params, strict=False)
-        given = [next(source, default) for source, default in sources]
-        chosen.append(_activation(kind, given))
+        chosen.append(activation(name, [next(source, default) for source, default in sources]))
     return chosen
 
 
-def _activation(kind: str, params: Sequence[float]) -> Activation:
+def activation(name: str, given: Sequence[float]) -> Activation:
+    """Return the function of a name in `FUNCTIONS`, with defaults for parameters not given."""
+    kind, defaults = FUNCTIONS[name.lower()]
+    params = [*given[: len(defaults)], *defaults[len(given) :]]
+
     def apply(builder: Builder, x: SSAValue) -> SSAValue:
         if kind == "affine":
             return builder.binary("add", builder.binary("mul", x, params[0]), params[1])

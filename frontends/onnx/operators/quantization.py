@@ -82,12 +82,16 @@ def import_dequantize_linear(node: NodeContext) -> SSAValue:
 
 
 def import_dynamic_quantize_linear(node: NodeContext) -> Results:
-    """Import DynamicQuantizeLinear: the range of x and 0 in 255 steps.
+    """Import DynamicQuantizeLinear."""
+    return dynamically_quantised(node.builder, node.input(0))
+
+
+def dynamically_quantised(builder: Builder, x: SSAValue) -> tuple[SSAValue, SSAValue, SSAValue]:
+    """Quantise `x` to bytes: the range of x and 0 in 255 steps. Return the scale and zero, too.
 
     Zeros get the scale 1 as in onnxruntime; ONNX's definition divides by 0.
     """
-    builder, x = node.builder, node.input(0)
-    axes = range(node.rank())
+    axes = range(len(shape_of(x)))
     low = builder.binary("min", builder.reshape(builder.reduce("min", x, axes), ()), 0.0)
     high = builder.binary("max", builder.reshape(builder.reduce("max", x, axes), ()), 0.0)
     step = builder.binary("div", builder.binary("sub", high, low), 255.0)
@@ -95,11 +99,11 @@ def import_dynamic_quantize_linear(node: NodeContext) -> Results:
     zero = builder.unary("neg", builder.binary("div", low, step))
     zero = builder.unary("round", builder.add(nn.ClipOp(zero, 0, 255)))
     zero = builder.cast(zero, element_type(np.dtype(np.uint8)))
-    return [builder.add(nn.QuantizeOp(x, step, zero)), step, zero]
+    return builder.add(nn.QuantizeOp(x, step, zero)), step, zero
 
 
-def _centered(builder: Builder, x: SSAValue, zero_point: SSAValue | None) -> SSAValue:
-    """Return x - zero point as i32."""
+def centred(builder: Builder, x: SSAValue, zero_point: SSAValue | None) -> SSAValue:
+    """Return x - zero point as i32; `zero_point` broadcasts to `x`."""
     wide = builder.cast(x, i32)
     if zero_point is None:
         return wide
@@ -120,8 +124,8 @@ def _per_row(builder: Builder, value: SSAValue | None) -> SSAValue | None:
 def import_matmul_integer(node: NodeContext) -> SSAValue:
     """Import MatMulInteger in 32 bits."""
     builder = node.builder
-    a = _centered(builder, node.input(0), _per_row(builder, node.optional(2)))
-    return matmul(builder, a, _centered(builder, node.input(1), node.optional(3)))
+    a = centred(builder, node.input(0), _per_row(builder, node.optional(2)))
+    return matmul(builder, a, centred(builder, node.input(1), node.optional(3)))
 
 
 def import_qlinear_matmul(node: NodeContext) -> SSAValue:
@@ -188,8 +192,8 @@ def import_conv_integer(node: NodeContext) -> SSAValue:
     """Import ConvInteger in 32 bits; subtracting the zero point first keeps padding zero."""
     builder = node.builder
     x_zero, w_zero = _zero_points(node, 2, 3)
-    x = _centered(builder, node.input(0), x_zero)
-    w = _centered(builder, node.input(1), _per_channel(node, w_zero))
+    x = centred(builder, node.input(0), x_zero)
+    w = centred(builder, node.input(1), _per_channel(node, w_zero))
     return _conv(node, 1, x, w, None)
 
 

@@ -15,7 +15,7 @@ MAX_LENGTH = 4096
 """The longest transform; its matrices have this many rows and columns."""
 
 
-def _transform(
+def transform(
     node: NodeContext, x: SSAValue, length: int, inverse: bool, onesided: bool
 ) -> SSAValue:
     """Transform the last dimension but one: [..., n, 1 or 2] to [..., k, 2 (or 1)]."""
@@ -69,7 +69,7 @@ def _dft(node: NodeContext, axis: int) -> SSAValue:
     perm = [i for i in range(rank) if i not in (axis, rank - 1)] + [axis, rank - 1]
     moved = builder.transpose(node.input(0), perm)
     back = [perm.index(i) for i in range(rank)]
-    return builder.transpose(_transform(node, moved, length, inverse, onesided), back)
+    return builder.transpose(transform(node, moved, length, inverse, onesided), back)
 
 
 def import_dft_17(node: NodeContext) -> SSAValue:
@@ -101,7 +101,7 @@ def import_stft(node: NodeContext) -> SSAValue:
     if window is not None:
         frames = builder.binary("mul", frames, builder.reshape(window, (length, 1)))
     frames = builder.reshape(frames, (batch, len(starts), length, parts))
-    return _transform(node, frames, length, False, node.flag("onesided", True))
+    return transform(node, frames, length, False, node.flag("onesided", True))
 
 
 def import_mel_weight_matrix(node: NodeContext) -> SSAValue:

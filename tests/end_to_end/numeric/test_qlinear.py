@@ -21,7 +21,6 @@ from onnxruntime.quantization import (
 )
 
 import clopt
-from clopt.errors import CloptError
 
 _RNG = np.random.default_rng(3)
 _CONSTANTS: dict[str, Any] = {
@@ -127,13 +126,6 @@ def _source(text: str) -> str:
     model.graph.node[0].input[:] = parser.parse_node(f"y = com.microsoft.{text}").input
     model.graph.node[0].input[0] = "x of sigmoid"
     return clopt.compile(model, target="pocl").source
-
-
-def test_windows_over_channels_last_are_refused() -> None:
-    model = _model(["average"])
-    model.graph.node[0].attribute.append(helper.make_attribute("channels_last", 1))
-    with pytest.raises(CloptError, match="channels_last is not supported"):
-        clopt.compile(model, target="pocl")
 
 
 class _Samples(CalibrationDataReader):

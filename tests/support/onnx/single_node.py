@@ -15,6 +15,7 @@ from onnx import helper, numpy_helper
 
 import clopt
 from support import effort
+from support.onnx.models import agree
 
 Reference = Callable[[onnx.ModelProto, dict[str, np.ndarray]], Sequence[Any]]
 
@@ -36,6 +37,9 @@ ELEMENT_TYPES = {
     )
     for np_type in (helper.tensor_dtype_to_np_dtype(onnx_type),)
 }
+
+DOMAINS = {"com.microsoft": 1, "ai.onnx.ml": 3}
+"""The opsets of other domains."""
 
 
 def examples(count: int) -> settings:
@@ -67,7 +71,14 @@ def node(
     names = ["" if array is None else f"x{i}" for i, array in enumerate(inputs)]
     results = [f"y{i}" for i in range(outputs)]
     made = helper.make_node(kind, names, results, name="node", **attributes)
-    return graph([made], dict(zip(names, inputs, strict=True)), constants, opset)
+    arrays = {name: array for name, array in zip(names, inputs, strict=True) if name}
+    places = [[*arrays].index(f"x{i}") for i in constants]
+    return graph([made], arrays, places, opset)
+
+
+def contrib(kind: str, *inputs: np.ndarray | None, **attributes: Any) -> Case:
+    """A model of one operator of com.microsoft."""
+    return node(kind, *inputs, domain="com.microsoft", **attributes)
 
 
 def graph(
@@ -95,8 +106,9 @@ def graph(
         onnx.ValueInfoProto(name=name) for n in nodes for name in n.output if name not in read
     ]
     made = helper.make_graph(nodes, "case", inputs, results, weights)
-    opsets = [helper.make_opsetid("", opset)]
-    model = helper.make_model(made, opset_imports=opsets, ir_version=9)
+    opsets = {"": opset, **{n.domain: DOMAINS[n.domain] for n in nodes if n.domain}}
+    imports = [helper.make_opsetid(*entry) for entry in opsets.items()]
+    model = helper.make_model(made, opset_imports=imports, ir_version=9)
     return Case(onnx.shape_inference.infer_shapes(model, data_prop=True), feeds)
 
 
@@ -161,6 +173,11 @@ def check(
         scale = np.abs(e[finite]).max(initial=0.0) or 1.0
         error = np.abs(g[finite].astype(np.float64) - e[finite]).max(initial=0.0) / scale
         assert error <= tolerance, f"output {index}: error {error:.1e} of {case}: {g} for {e}"
+
+
+def check_import(case: Case, tolerance: float = 2e-5) -> None:
+    """Fail unless the imported operations, computed in numpy, give onnxruntime's outputs."""
+    agree(case.model, case.feeds, tolerance)
 
 
 def values(

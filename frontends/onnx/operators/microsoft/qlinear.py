@@ -11,12 +11,19 @@ from collections.abc import Callable
 import numpy as np
 from xdsl.ir import SSAValue
 
-from ....dialects.nn.types import shape_of
-from ...builder import dtype_of_value
-from ..node import Handler, NodeContext, Table
-from .pooling import average
-from .quantization import dequantised, quantised
-from .reduction import over_rows, softmax
+from .....dialects.nn.types import shape_of
+from ....builder import dtype_of_value
+from ...node import Handler, NodeContext, Table
+from ..pooling import average, import_max_pool
+from ..quantization import (
+    dequantised,
+    import_dequantize_linear,
+    import_qlinear_conv,
+    import_quantize_linear,
+    quantised,
+)
+from ..reduction import over_rows, softmax
+from .channels_last import channels_last, flagged
 
 
 def _input(node: NodeContext, index: int) -> SSAValue:
@@ -57,12 +64,6 @@ def _global_average(node: NodeContext, x: SSAValue) -> SSAValue:
     rank = node.rank()
     axes = range(1, rank - 1) if node.flag("channels_last") else range(2, rank)
     return node.builder.reduce("mean", x, axes)
-
-
-def _average(node: NodeContext, x: SSAValue) -> SSAValue:
-    if node.flag("channels_last"):
-        node.refuse("channels_last is not supported; quantise the model before it is optimised.")
-    return average(node, x, dilated=False)
 
 
 def _softmax(node: NodeContext, x: SSAValue) -> SSAValue:
@@ -113,11 +114,22 @@ def _number(node: NodeContext, index: int) -> SSAValue:
     return node.builder.reshape(value, ()) if shape_of(value) == (1,) else value
 
 
+def import_where(node: NodeContext) -> SSAValue:
+    """Import QLinearWhere: select between two values, each with its own scale."""
+    y = node.builder.where(node.input(0), _input(node, 1), _input(node, 4))
+    return _output(node, y, 7)
+
+
 TABLE: Table = {
+    "DequantizeLinear": {1: import_dequantize_linear},
+    "NhwcMaxPool": {1: channels_last(import_max_pool, 0)},
     "QGemm": {1: import_gemm},
     "QLinearAdd": {1: binary("add")},
-    "QLinearAveragePool": {1: unary(_average)},
+    "QLinearAveragePool": {
+        1: flagged(unary(lambda node, x: average(node, x, dilated=False)), 0),
+    },
     "QLinearConcat": {1: import_concat},
+    "QLinearConv": {1: flagged(import_qlinear_conv, 0)},
     "QLinearGlobalAveragePool": {1: unary(_global_average)},
     "QLinearLeakyRelu": {
         1: unary(lambda node, x: node.builder.unary("leaky_relu", x, node.real("alpha", 0.01)))
@@ -125,4 +137,6 @@ TABLE: Table = {
     "QLinearMul": {1: binary("mul")},
     "QLinearSigmoid": {1: unary(lambda node, x: node.builder.unary("sigmoid", x))},
     "QLinearSoftmax": {1: unary(_softmax)},
+    "QLinearWhere": {1: import_where},
+    "QuantizeLinear": {1: import_quantize_linear},
 }
