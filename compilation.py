@@ -64,6 +64,7 @@ def compile_model(
     `get_ready` is called as soon as the number of kernels is known. `parsed` is the content of an
     ONNX model that was read before.
     """
+    from .passes.nn.restriction import apply_changes
     from .tuning.places import tuning_for
 
     _check(options)
@@ -71,6 +72,8 @@ def compile_model(
     ctx = CloptContext(weights=options.weights or Weights())
     with stage(_log, "reading the model"):
         module = read_module(model, options.dims, ctx, options.values, parsed)
+    if options.changes:
+        apply_changes(module, options.changes)
     described = change_facts(target(), options.facts)
     asked = options.quantization
     report = _quantize(module, ctx, asked, needs_shifts(described), place, use_cache)

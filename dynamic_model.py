@@ -215,12 +215,16 @@ class DynamicModel(CompiledModel):
         try:
             if (larger := self._larger.find(compilation, dims)) is None:
                 return None
-            key = tuple(larger.dims.items()), ()
-            bound = compilation.bound(larger.dims, {}, self._range_in(larger.dims))
+            sizes, changes = larger.dims, larger.restriction.changes
+            key = tuple(sizes.items()), changes
+            bound = compilation.bound(sizes, {}, self._range_in(sizes), changes)
             program = programs.get(key, lambda: self._compile(bound))
             shapes = {port.name: port.shape_at(dims) for port in self.inputs}
-            shapes |= {name: tuple(shape) for name, shape in larger.shapes.items()}
-            return PaddedProgram(self._restricted(program, dims, larger.dims), shapes)
+            names = (port.name for port in self.outputs)
+            shapes |= zip(names, larger.restriction.shapes, strict=True)
+            return PaddedProgram(
+                self._restricted(program, dims, sizes), shapes, larger.restriction.inputs()
+            )
         except CloptError as error:  # values decide shapes, or the device is too small for it
             _log.debug("sizes %s are not rounded up: %s", dims, error)
             self._larger.keep_exact(dims)

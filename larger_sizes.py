@@ -4,22 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeAlias
 
 from .errors import CloptError
 from .messages.open_dimensions import OpenModelError
+from .restriction import Change, Restriction
 from .size_range import SizeRange
 from .static_compilation import StaticCompilation
 
 _ANY = SizeRange()
 
+_Sizes: TypeAlias = tuple[tuple[str, int], ...]
+
 
 @dataclass(frozen=True)
 class LargerSizes:
-    """The sizes of a program whose results contain those for smaller sizes."""
+    """The sizes and changes of a program whose results contain those for smaller sizes."""
 
     dims: Mapping[str, int]
-    shapes: Mapping[str, Sequence[int]]
-    """The shapes of the outputs for the smaller sizes."""
+    restriction: Restriction
 
 
 class LargerSizesSearch:
@@ -29,7 +32,9 @@ class LargerSizesSearch:
         self._ranges = ranges
         self._exact: set[str] = set()
         """The dimensions that no proof could round up; it is not tried again."""
-        self._found: dict[tuple[tuple[str, int], ...], LargerSizes | None] = {}
+        self._changes: dict[_Sizes, Sequence[Change] | None] = {}
+        """The changes of the program for each set of rounded sizes; None if there is no proof."""
+        self._found: dict[_Sizes, LargerSizes | None] = {}
 
     def check(self, dims: Mapping[str, int]) -> None:
         """Raise CloptError for a size outside of its range."""
@@ -54,21 +59,21 @@ class LargerSizesSearch:
     def _search(
         self, compilation: StaticCompilation, dims: Mapping[str, int]
     ) -> LargerSizes | None:
-        exact = compilation.bound(dims, {})
         rounded = {n: self._ranges.get(n, _ANY).rounded(size) for n, size in dims.items()}
-        names = [name for name in dims if rounded[name] != dims[name] and name not in self._exact]
+        names = [name for name in dims if rounded[name] > 1 and name not in self._exact]
+        if not names:
+            return None
 
         def proved(names: Sequence[str]) -> LargerSizes | None:
             larger = {**dims, **{name: rounded[name] for name in names}}
             try:
-                shapes = exact.shapes_within(larger)
+                return self._proved(compilation, dims, larger, names)
             except OpenModelError:
                 raise
             except CloptError:  # the larger sizes are not possible
                 return None
-            return None if shapes is None else LargerSizes(larger, shapes)
 
-        if names and (found := proved(names)):
+        if found := proved(names):
             return found
         possible = [name for name in names if len(names) > 1 and proved([name])]
         self._exact.update(set(names) - set(possible))
@@ -77,3 +82,39 @@ class LargerSizesSearch:
                 return found
             possible.pop()
         return None
+
+    def _proved(
+        self,
+        compilation: StaticCompilation,
+        dims: Mapping[str, int],
+        larger: Mapping[str, int],
+        names: Sequence[str],
+    ) -> LargerSizes | None:
+        """Return a restriction to the sizes of a program for larger ones, shared if possible."""
+        exact, whole = (compilation.bound(sizes, {}) for sizes in (dims, larger))
+        key = tuple(larger.items())
+        if key not in self._changes:
+            self._changes[key] = self._typical_changes(compilation, whole, names)
+        changes = self._changes[key]
+        found = None if changes is None else exact.restriction(whole, changes)
+        # Sizes with changes of their own have a program of their own.
+        found = found or exact.restriction(whole, None)
+        return None if found is None else LargerSizes(larger, found)
+
+    @staticmethod
+    def _typical_changes(
+        compilation: StaticCompilation, whole: StaticCompilation, names: Sequence[str]
+    ) -> Sequence[Change] | None:
+        """Return the changes for sizes that differ from larger ones as much as possible.
+
+        Other sizes need the same or fewer changes. Return None if these sizes are impossible.
+        """
+        larger = whole.options.dims or {}
+        typical = {**larger, **{name: larger[name] // 2 + 1 for name in names}}
+        try:
+            found = compilation.bound(typical, {}).restriction(whole, None)
+        except OpenModelError:
+            raise
+        except CloptError:
+            return None
+        return None if found is None else found.changes

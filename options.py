@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, field, fields, is_dataclass, replace
 from os import PathLike, fspath
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
@@ -23,6 +23,7 @@ from .backends.pyopencl_runtime.shared_arenas import SharedArenas
 from .errors import CloptError
 from .files.arrays import read_arrays
 from .messages.arguments import check_type
+from .restriction import Change
 
 if TYPE_CHECKING:
     from .backends.pyopencl_runtime import DeviceMemory
@@ -189,6 +190,8 @@ class CompileOptions:
     ranged: str | None = None
     """The symbol of `dims` whose smaller values the program also serves
     (`CompiledModel.restricted`)."""
+    changes: Sequence[Change] = ()
+    """The changes by which the program serves smaller sizes (`passes.nn.restriction`)."""
     choices: str | Path | None = None
     tuning: str | Path | None = None
     fallback: bool = False
@@ -220,7 +223,8 @@ def _plain(value: object) -> object:
         return [array.dtype.str, array.shape, array.tobytes().hex()]
     if isinstance(value, PathLike):
         return fspath(cast("PathLike[str]", value))
-    return vars(value) if isinstance(value, Quantization) else dict(cast("Any", value))
+    is_record = is_dataclass(value) and not isinstance(value, type)
+    return vars(value) if is_record else dict(cast("Any", value))
 
 
 def checked_accelerators(given: Mapping[str, str] | None) -> Mapping[str, str]:

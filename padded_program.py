@@ -24,10 +24,12 @@ class PaddedProgram:
     program: CompiledModel
     shapes: Shapes
     """The shapes of the smaller inputs and outputs."""
+    sizes: Mapping[str, Array]
+    """The inputs that tell the program the smaller sizes, with the names of `restriction`."""
 
     def run(self, inputs: Mapping[str, Array], outputs: Outputs | None = None) -> list[Any]:
         """Run one inference, as `CompiledModel.run` does for arrays of the host."""
-        return self.program.executable.run(inputs, outputs, self.shapes)
+        return self.program.executable.run({**inputs, **self.sizes}, outputs, self.shapes)
 
     def profile(self, inputs: Mapping[str, Array], runs: int) -> Profile:
         """Time each command of `runs` inferences."""
@@ -36,6 +38,6 @@ class PaddedProgram:
         from .reports.profile import profile_of
 
         executable = self.program.executable
-        timings = executable.profile(inputs, runs, self.shapes)
+        timings = executable.profile({**inputs, **self.sizes}, runs, self.shapes)
         program = executable.program
         return profile_of(program, target_of(module_of(program)), timings)

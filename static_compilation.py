@@ -19,6 +19,7 @@ from .compiled_model import CompiledModel
 from .errors import CloptError
 from .messages.open_dimensions import OpenModelError, open_model_error
 from .options import CompileOptions, Origin, Place
+from .restriction import Change, Restriction, changes_text
 
 # Only models that are not in the cache need the compiler itself.
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ _log = logging.getLogger(__name__)
 
 _MISSING = "missing sizes or values"
 _PORTS = "declared inputs and outputs"
-_WITHIN = "results within those for"
+_WITHIN = "restriction of"
 
 
 @dataclass(frozen=True)
@@ -83,15 +84,20 @@ class StaticCompilation:
         return self._finished(compiled)
 
     def bound(
-        self, dims: Mapping[str, int], values: Mapping[str, Array], ranged: str | None = None
+        self,
+        dims: Mapping[str, int],
+        values: Mapping[str, Array],
+        ranged: str | None = None,
+        changes: Sequence[Change] = (),
     ) -> StaticCompilation:
         """Return the same compilation with these sizes and values in addition.
 
-        The program also runs with less of the dimension `ranged`.
+        The program also runs with less of the dimension `ranged`, and with smaller sizes by
+        `changes`.
         """
         dims = {**(self.options.dims or {}), **dims}
         values = {**self.options.values, **values}
-        options = replace(self.options, dims=dims, values=values, ranged=ranged)
+        options = replace(self.options, dims=dims, values=values, ranged=ranged, changes=changes)
         return replace(self, options=options)
 
     def pin(self) -> StaticCompilation:
@@ -106,21 +112,26 @@ class StaticCompilation:
             place = replace(place, arena=SharedArenas())
         return replace(self, place=place, pinned=pinned)
 
-    def shapes_within(self, larger: Mapping[str, int]) -> Mapping[str, Sequence[int]] | None:
-        """Return the shapes of the outputs if the program for larger sizes also computes them.
+    def restriction(
+        self, larger: StaticCompilation, changes: Sequence[Change] | None
+    ) -> Restriction | None:
+        """Return how the program for larger sizes also computes the results for these sizes.
 
-        The results are then leading boxes of those for `larger`, sizes by name. Otherwise, or if
-        there is no proof, return None. Raises OpenModelError if sizes or values are missing.
+        That program may have certain changes; None finds the ones it needs. Return None if there
+        is no proof. Raises OpenModelError if sizes or values are missing.
         """
-        request, kind = self._request(), f"{_WITHIN} {json.dumps(larger)}"
-        if request is not None and (note := request.find_note(kind)):
-            return json.loads(note)
-        shapes = self._proved_shapes(self.bound(larger, {}))
+        allowed = "any" if changes is None else changes_text(changes)
+        request, kind = self._request(), f"{_WITHIN} {json.dumps(larger.options.dims)} {allowed}"
+        if request is not None and (note := request.find_note(kind)) is not None:
+            return Restriction.of_json(note) if note else None
+        found = self._proved(larger, changes)
         if request is not None:
-            request.keep_note(kind, json.dumps(shapes))
-        return shapes
+            request.keep_note(kind, found.as_json() if found else "")
+        return found
 
-    def _proved_shapes(self, larger: StaticCompilation) -> Mapping[str, Sequence[int]] | None:
+    def _proved(
+        self, larger: StaticCompilation, changes: Sequence[Change] | None
+    ) -> Restriction | None:
         from .frontends.onnx import import_onnx
         from .passes.nn.restriction import DifferentElementsError, check_restriction
         from .weights import Weights
@@ -132,12 +143,10 @@ class StaticCompilation:
             for each, store in zip((self, larger), weights, strict=True)
         )
         try:
-            results = check_restriction(small, large, weights)
+            return check_restriction(small, large, weights, changes)
         except DifferentElementsError as error:
             _log.debug("sizes are not rounded up, because %s differs", error)
             return None
-        names = (port.name for port in self.ports()[1])
-        return dict(zip(names, results, strict=True))
 
     def ports(self) -> tuple[Sequence[TensorInfo], Sequence[TensorInfo]]:
         """Return the inputs and outputs that a pinned model declares."""

@@ -49,10 +49,10 @@ def test_a_second_start_proves_nothing(
     for _ in range(2):
         compiled = clopt.compile(path, device=device)
         found.append([compiled.run([floats(n, m)])[0].sum() for n, m in ((3, 5), (4, 5), (3, 6))])
-        assert compiled.programs == 2
+        assert compiled.programs == 1
         monkeypatch.setattr(restriction, "check_restriction", None)
     assert found[0] == found[1]
-    assert len(compilations) == 3  # the first found that sizes are missing
+    assert len(compilations) == 2  # the first found that sizes are missing
 
 
 def write(path: Path, factor: float) -> None:

@@ -36,7 +36,7 @@ NETWORK = model(
 )
 """A network that computes each image without the others."""
 
-ROWS = model("float[n,m] x", "y = Softmax<axis=1>(x)")
+ROWS = model("float[n,m] x", "y = ArgMax<axis=1, select_last_index=1>(x)")
 """n can be rounded up, m cannot."""
 
 

@@ -17,7 +17,17 @@ REDUCTIONS = ("none", "add", "mul", "max", "min")
 def import_gather(node: NodeContext) -> SSAValue:
     """Import Gather."""
     axis = node.axis(node.integer("axis", 0), node.rank())
-    return node.add(nn.GatherOp(node.input(0), node.input(1), axis))
+    return node.add(nn.GatherOp(node.input(0), _from_the_front(node, axis), axis))
+
+
+def _from_the_front(node: NodeContext, axis: int) -> SSAValue:
+    """Return the indices of a Gather; constant ones are counted from the front of the axis."""
+    indices = node.input(1)
+    known, size = node.builder.known(indices), node.shape()[axis]
+    if known is None or (known < -size).any() or not (known < 0).any():
+        return indices
+    from_the_front = np.where(known < 0, known + size, known)
+    return node.add(nn.ConstantOp.from_array(from_the_front.astype(known.dtype)))
 
 
 def import_gather_elements(node: NodeContext) -> SSAValue:

@@ -10,13 +10,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import gcd, prod
-from typing import TypeAlias
+from typing import Any, TypeAlias
+
+import numpy as np
 
 Digit: TypeAlias = tuple[int, int]
 """The extents of a digit in the smaller and in the larger tensor."""
 
 Axis: TypeAlias = tuple[Digit, ...]
 """The digits of an axis; empty for an axis of one element in both tensors."""
+
+Parts: TypeAlias = Sequence[tuple[Axis, ...]]
+"""The axes of several tensors."""
 
 
 def axis_of(digits: Sequence[Digit]) -> Axis:
@@ -46,6 +51,14 @@ def extents_of(axis: Axis) -> tuple[int, int]:
 def keeps_indices(axis: Axis) -> bool:
     """Return whether elements have the same index on both axes."""
     return len(axis) <= 1
+
+
+def positions(axis: Axis) -> np.ndarray[Any, np.dtype[np.int64]]:
+    """Return the index in the larger tensor of each element of an axis of the smaller one."""
+    found = np.zeros(1, np.int64)
+    for small, large in axis:
+        found = (found[:, None] * large + np.arange(small)).reshape(-1)
+    return found
 
 
 def reshaped(

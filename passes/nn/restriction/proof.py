@@ -3,22 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias, cast
+from typing import cast
 
+import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
 
 from ....dialects import nn
+from ....restriction import Array, Change, ChangeKind, Restriction
 from ....weights import Weights
 from ...locations import node_name
 from ..lowering import KernelBuilder, lowering_of
 from ..structure import structure
+from .comparison import TwoSizes
+from .inputs import Inputs
+from .masks import ZeroTails, masked_parts
+from .moves import moved_parts
 from .nests import result_parts
-from .parts import Axis, beginnings, keeps_indices, reshaped
+from .parts import Axis, Parts, beginnings, keeps_indices, reshaped
 
-Parts: TypeAlias = Sequence[tuple[Axis, ...]]
-"""The axes of several values."""
+_LARGEST_INPUT = 1 << 16
+"""The bytes of the largest constant that becomes an input."""
 
 
 class DifferentElementsError(Exception):
@@ -29,21 +35,28 @@ class DifferentElementsError(Exception):
 
 
 def check_restriction(
-    smaller: ModuleOp, larger: ModuleOp, weights: tuple[Weights, Weights]
-) -> list[tuple[int, ...]]:
-    """Return the shapes of the results of `smaller`, each the leading box of one of `larger`.
+    smaller: ModuleOp,
+    larger: ModuleOp,
+    weights: tuple[Weights, Weights],
+    changes: Sequence[Change] | None = (),
+) -> Restriction:
+    """Return how `larger` computes the results of `smaller`, as leading boxes of its own.
 
     This is proved for inputs that are leading boxes of each other, with any other elements in the
-    larger ones. `weights` are those of the two modules. Raises DifferentElementsError if there is
-    no proof.
+    larger ones, after certain `changes` of the larger network; None finds those that are needed.
+    `weights` are those of the two modules. Raises DifferentElementsError if there is no proof.
     """
     (small,), (large,) = nn.networks_of(smaller), nn.networks_of(larger)
-    return [nn.shape_of(value) for value in _Proof(weights).check(small, large)]
+    inputs = Inputs(changes)
+    shapes = [nn.shape_of(value) for value in _Proof(weights, inputs).check(small, large)]
+    return Restriction(tuple(shapes), tuple(inputs.changes), inputs.arrays())
 
 
 class _Proof:
-    def __init__(self, weights: tuple[Weights, Weights]) -> None:
+    def __init__(self, weights: tuple[Weights, Weights], inputs: Inputs) -> None:
         self._weights = weights
+        self._inputs = inputs
+        self._zeros = ZeroTails()
         self._known: dict[object, Parts | None] = {}
         """The parts of results, by both operations and the parts of the operands."""
         self._counterpart: dict[SSAValue, SSAValue] = {}
@@ -55,11 +68,11 @@ class _Proof:
         blocks = small.body.block, large.body.block
         needed = _needed(blocks[0])
         self._pair(blocks[0].args, blocks[1].args, _beginnings(blocks[0].args, blocks[1].args))
-        for a, b in zip(blocks[0].ops, blocks[1].ops, strict=False):
+        for position, (a, b) in enumerate(zip(blocks[0].ops, blocks[1].ops, strict=False)):
             if a not in needed:
                 self._counterpart |= zip(a.results, b.results, strict=False)
                 continue
-            parts = self._parts(a, b) if self._corresponds(a, b) else None
+            parts = self._parts(position, a, b) if self._corresponds(a, b) else None
             if parts is None:
                 raise DifferentElementsError(node_name(a))
             self._pair(a.results, b.results, parts)
@@ -79,31 +92,56 @@ class _Proof:
             and len(small.results) == len(large.results)
         )
 
-    def _parts(self, small: Operation, large: Operation) -> Parts | None:
+    def _parts(self, position: int, small: Operation, large: Operation) -> Parts | None:
         """Return the parts that the results of corresponding operations are; None if unknown."""
         if isinstance(small, func.ReturnOp):
             is_box = all(keeps_indices(axis) for v in small.operands for axis in self._axes[v])
             return () if is_box else None
         if isinstance(small, nn.ConstantOp):
-            same = self._constants_agree(small, cast("nn.ConstantOp", large))
-            return _beginnings(small.results, large.results) if same else None
+            return self._of_constants(position, small, cast("nn.ConstantOp", large))
         operands = tuple(self._axes[value] for value in small.operands)
-        key = _key(small), _key(large), operands
+        given = self._inputs.given(position)
+        if not given and (parts := self._compare(small, large, operands)) is not None:
+            return parts
+        pair = TwoSizes(position, small, large, operands)
+        moved = moved_parts(pair, self._inputs, self._compare)
+        return moved or masked_parts(pair, self._inputs, self._compare, self._zeros)
+
+    def _compare(self, small: Operation, large: Operation, operands: Parts) -> Parts | None:
+        """Return the parts that the results are, by the loop nests of both operations."""
+        key = _key(small), _key(large), tuple(operands)
         if key not in self._known:
             self._known[key] = _parts_of_results(small, large, operands)
         return self._known[key]
 
-    def _constants_agree(self, small: nn.ConstantOp, large: nn.ConstantOp) -> bool:
-        if small.value == large.value:
-            return True
+    def _of_constants(
+        self, position: int, small: nn.ConstantOp, large: nn.ConstantOp
+    ) -> Parts | None:
+        """Return the parts if the smaller constant is one, or becomes an input if it is not."""
+        given = self._inputs.given(position)
+        parts = _beginnings(small.results, large.results)
+        if not given and small.value == large.value:
+            return parts
         a, b = (
             nn.constant_value(op.result, weights)
             for op, weights in zip((small, large), self._weights, strict=True)
         )
         if a is None or b is None or a.ndim != b.ndim or a.dtype != b.dtype:
-            return False
-        box = b[tuple(map(slice, a.shape))]
-        return box.shape == a.shape and a.tobytes() == box.tobytes()
+            return None
+        if not given and _is_box(a, b):
+            return parts
+        if given == [] or b.nbytes > _LARGEST_INPUT or any(np.greater(a.shape, b.shape)):
+            return None
+        padded = np.zeros_like(b)
+        padded[tuple(map(slice, a.shape))] = a
+        is_added = self._inputs.add(ChangeKind.FEED, position, 0, -1, padded)
+        return parts if is_added else None
+
+
+def _is_box(small: Array, large: Array) -> bool:
+    """Return whether an array is the leading box of a larger one."""
+    box = large[tuple(map(slice, small.shape))]
+    return box.shape == small.shape and small.tobytes() == box.tobytes()
 
 
 def _beginnings(small: Sequence[SSAValue], large: Sequence[SSAValue]) -> Parts:
