@@ -46,7 +46,7 @@ def pytest_configure(config: pytest.Config) -> None:
         seed = config.workerinput["seed"]
     elif long and seed is None:
         seed = secrets.randbits(32)
-    effort.configure(long, seed)
+    effort.configure(long, seed, config.getoption("--thorough"))
     # A parent process may have set it for its own terminal, as pytest does for those of xdist.
     os.environ.pop("COLUMNS", None)
     # Failed asserts of helpers show their values, too.

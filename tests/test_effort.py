@@ -13,7 +13,7 @@ from support import effort
 
 @pytest.fixture(autouse=True)
 def _restore() -> Generator[None]:
-    before = effort.is_long(), effort.seed_asked()
+    before = effort.is_long(), effort.seed_asked(), effort.is_thorough()
     yield
     effort.configure(*before)
 
@@ -38,3 +38,13 @@ def test_same_seed_same_examples() -> None:
 
 def test_without_a_seed_every_run_draws_the_same() -> None:
     assert draws(None) == draws(None)
+
+
+@pytest.mark.parametrize(
+    ("long", "thorough", "count"), [(False, False, 3), (False, True, 5), (True, False, 50)]
+)
+def test_examples_that_build_kernels_are_half_by_default(
+    long: bool, thorough: bool, count: int
+) -> None:
+    effort.configure(long, None, thorough)
+    assert effort.builds(5) == count

@@ -41,6 +41,7 @@ def test_rows_load_and_keep_their_names(kind: str):
         assert load().name == name
 
 
+@pytest.mark.by_default(cases=1)
 def test_the_documented_command_of_a_stock_driver():
     """The command and its output are those of the page, over a module with operations of others."""
     (block,) = re.findall(

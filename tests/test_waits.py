@@ -32,6 +32,7 @@ def faults(text: str) -> list[str]:
     return [f"{line}: {fault}" for line, fault in sorted(found)]
 
 
+@pytest.mark.by_default(cases=1)
 def test_each_wait_has_a_limit():
     assert len(FILES) > 300
     found = {

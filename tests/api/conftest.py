@@ -16,7 +16,7 @@ def compilations(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> list[object
     """An empty cache of models that is on; every use of the compiler appends to the list."""
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     monkeypatch.setenv(compiled_cache.CHOICE, "auto")
-    # Somebody may edit the checkout while the tests run.
+    # The checkout may be edited while the tests run.
     monkeypatch.setattr(compiled_cache, "is_revision_settled", lambda: True)
     done: list[object] = []
     compile_model = compilation.compile_model

@@ -63,6 +63,7 @@ def dynamic(
     return compiled
 
 
+@pytest.mark.by_default(cases=1)
 def test_sizes_up_to_a_power_of_two_share_a_program(devices: dict[str, str]):
     for device in devices.values():
         compiled = dynamic(NETWORK, device)

@@ -35,7 +35,6 @@ def quantized(
 
 @pytest.mark.in_turns
 @pytest.mark.parametrize(("form", "method"), [("int8", "kl"), ("int8-per-channel", "percentile")])
-@pytest.mark.by_default(cases=1)
 def test_digits_read_the_same(form: str, method: str, device: str) -> None:
     """On images that the calibration has not seen, at least 19 of 20."""
     images = digits()

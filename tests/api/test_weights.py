@@ -11,6 +11,7 @@ from clopt.frontends.onnx import import_onnx
 from support.onnx import builders
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize("target", ["pocl", "adreno-740 clml=auto"])
 @pytest.mark.parametrize("name", ["resnet18", "unet"])  # folded norms; transposed convolutions
 def test_nothing_unread_stays(name: str, target: str) -> None:

@@ -98,6 +98,7 @@ def test_on_devices(device: str, precision: str) -> None:
     check(None, device, precision)
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize("precision", ["f32", "f16-storage"])
 @pytest.mark.parametrize("target", [TARGET, "nvidia texture=prefer", "generic-gpu"])
 def test_for_gpus(devices: Mapping[str, str], target: str, precision: str) -> None:

@@ -227,7 +227,6 @@ def test_on_devices(device: str, precision: str) -> None:
 
 @pytest.mark.parametrize("precision", ["f32", "f16-storage"])
 @pytest.mark.parametrize("channels", [6, 8])
-@pytest.mark.by_default(cases=1)
 def test_from_images(devices: Mapping[str, str], precision: str, channels: int) -> None:
     model = network(channels)
     compiled = clopt.compile(model, TARGET, precision=precision)

@@ -143,6 +143,7 @@ def test_quantising_of_the_page(
     assert [value["name"] for value in values] == ["x", "y"]
 
 
+@pytest.mark.by_default(cases=1)
 def test_tools_of_the_pages(capsys: pytest.CaptureFixture[str]):
     model = str(ROOT / "examples" / "digits" / "digits.onnx")
     opt.main([model, "--dim", "batch=1", "-p", "simplify,fuse"])
@@ -153,6 +154,7 @@ def test_tools_of_the_pages(capsys: pytest.CaptureFixture[str]):
     assert "relative error" in capsys.readouterr().out
 
 
+@pytest.mark.by_default(cases=1)
 def test_clml_of_the_page(device: str, capsys: pytest.CaptureFixture[str]):
     command = _joined(blocks_of("docs/clml.md", "sh")[0]).removeprefix("clopt-run ")
     words = [str(ROOT / word) if word.endswith(".onnx") else word for word in command.split()]

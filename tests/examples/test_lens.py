@@ -112,7 +112,6 @@ def test_the_digit_is_found(
     assert min(chances) < 0.999, "digits that are cut, so that the numbers say something"
 
 
-@pytest.mark.by_default(cases=1)
 def test_tensors_pass_between_programs_and_kernels(
     lens: Any, queue: pyopencl.CommandQueue, tmp_path: Path, quick_builds: None
 ) -> None:
@@ -128,6 +127,7 @@ def test_tensors_pass_between_programs_and_kernels(
     np.testing.assert_allclose(scores[0], reader()(blurred), rtol=1e-4, atol=1e-3)
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.in_turns
 def test_the_script(
     device: str,

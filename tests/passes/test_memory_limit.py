@@ -116,7 +116,7 @@ def run(model: onnx.ModelProto, compiled: clopt.CompiledModel) -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.by_default(cases=2)
+@pytest.mark.by_default(cases=1)
 def test_a_plan_one_byte_smaller_gives_up_what_takes_memory(name: str) -> None:
     case = CASES[name]
     fastest = clopt.compile(case.model(), case.target).memory
@@ -184,7 +184,6 @@ def test_one_of_several_transforms_is_given_up_where_that_is_enough() -> None:
 
 
 @pytest.mark.parametrize("name", CASES)
-@pytest.mark.by_default(cases=1)
 def test_the_choices_under_a_limit_give_the_same_program_without_it(
     name: str, tmp_path: Path
 ) -> None:

@@ -149,6 +149,7 @@ def test_a_complaint_about_something_else_is_not_located():
         source.verify()
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize("done", ["verify", "simplify", "simplify,fuse", "simplify,fuse,lower"])
 def test_constants_survive_a_stock_xdsl_opt(
     done: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

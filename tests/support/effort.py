@@ -20,14 +20,15 @@ LONGER = 10
 class _Effort:
     long: bool = False
     seed: int | None = None
+    thorough: bool = False
 
 
 _effort = _Effort()
 
 
-def configure(long: bool, seed: int | None) -> None:
+def configure(long: bool, seed: int | None, thorough: bool = False) -> None:
     """Set the effort of this process; called once, before a test module is imported."""
-    _effort.long, _effort.seed = long, seed
+    _effort.long, _effort.seed, _effort.thorough = long, seed, thorough
     core.global_force_seed = seed  # as the option --hypothesis-seed of its plugin does
     # Hypothesis mixes in the constants of every module loaded so far, so a test would draw other
     # examples whenever the tests before it changed.
@@ -69,6 +70,17 @@ def examples(default: int, long: int | None = None) -> int:
     if not _effort.long:
         return default
     return LONGER * default if long is None else long
+
+
+def builds(count: int) -> int:
+    """Return the number of examples if each builds kernels: half of `count` in the default form."""
+    by_default = not (_effort.long or _effort.thorough)
+    return (count + 1) // 2 if by_default else examples(count)
+
+
+def is_thorough() -> bool:
+    """Return whether this is the thorough form."""
+    return _effort.thorough
 
 
 def seed() -> int:

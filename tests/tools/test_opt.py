@@ -221,6 +221,7 @@ def test_a_constant_that_was_left_out_is_told(tmp_path: Path, capsys):
     assert "; --elide-larger-than left the constant out\n" in said
 
 
+@pytest.mark.by_default(cases=1)
 def test_list_passes_shows_pipelines_and_passes(capsys):
     main(["--list-passes"])
     out = capsys.readouterr().out

@@ -70,7 +70,7 @@ def ends(pid: int) -> bool:
     return False
 
 
-@settings(max_examples=effort.examples(2))
+@settings(max_examples=effort.examples(1, long=20))
 @given(st.lists(st.sampled_from(sorted(FAULTS)), min_size=3, max_size=6), st.integers(1, 3))
 @pytest.mark.by_default(cases=1)
 def test_every_trial_gets_its_own_result(tmp_path_factory, whats: list[str], slots: int):
@@ -105,6 +105,7 @@ def test_a_reason_says_how_the_process_ended(tmp_path: Path, what: str, reason: 
     assert result.reason == reason
 
 
+@pytest.mark.by_default(cases=1)
 def test_a_crash_is_the_fault_of_a_plan_only_in_a_process_of_its_own(tmp_path: Path):
     with machines(tmp_path / "journal") as found:
         results = results_of(found, [trial("spoil", task()), trial("well", task(), number=1)])
@@ -211,6 +212,7 @@ def test_closing_ends_what_starts(tmp_path: Path):
         assert ends(int(pid))
 
 
+@pytest.mark.by_default(cases=1)
 def test_closing_ends_what_runs(tmp_path: Path):
     found = LocalMachines(Planted(tmp_path / "journal"), 2, seconds=60)
     futures = [found.submit(trial("hang", task(), number=number)) for number in range(3)]

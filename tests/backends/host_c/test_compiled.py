@@ -105,7 +105,6 @@ def compiled(text: str, device: str, weights: Weights | None = None) -> clopt.Co
 
 
 @pytest.mark.parametrize("kind", ["image2d", "image1d_buffer", "image2d_array"])
-@pytest.mark.by_default(cases=1)
 def test_images(kind: str, device: str, runtime: Sequence[Path], tmp_path: Path) -> None:
     """A filter whose first image leaves its bytes to a buffer."""
     weights = Weights()
@@ -121,6 +120,7 @@ def test_images(kind: str, device: str, runtime: Sequence[Path], tmp_path: Path)
     check(compiled(text, device, weights), [X], device, runtime, tmp_path / "net")
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize(("write", "read"), [("", "image1d_buffer"), ("image1d_buffer", "")])
 def test_bytes_seen_as_image_and_as_buffer(
     write: str, read: str, device: str, runtime: Sequence[Path], tmp_path: Path

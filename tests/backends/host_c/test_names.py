@@ -143,6 +143,7 @@ def test_enumerators_are_told_apart_by_c99(hard: Path) -> None:
         assert len(set(names)) == len(names)
 
 
+@pytest.mark.by_default(cases=1)
 def test_names_at_run_time(hard: Path) -> None:
     """Programs find tensors by their names; C's strings end at a NUL, which is spelled out."""
     main = hard / "names.c"

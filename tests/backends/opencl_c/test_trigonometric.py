@@ -25,6 +25,7 @@ def arguments() -> np.ndarray:
     return rng.permutation(np.pad(x, (0, -x.size % 16), mode="edge"))
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize("width", [1, 8, 16])
 def test_functions_are_accurate(device: str, width: int) -> None:
     x = arguments()

@@ -59,7 +59,6 @@ def check(model: clopt.CompiledModel, arrays: Sequence[np.ndarray], libraries: P
 
 
 @pytest.mark.parametrize("target", ["", "adreno-740 texture=prefer float_coordinates=false"])
-@pytest.mark.by_default(cases=1)
 def test_digits(target: str, device: str, libraries: Path) -> None:
     model = clopt.compile(DIGITS, target or None, {"batch": 2}, device)
     x = np.random.default_rng(0).standard_normal((2, 1, 8, 8)).astype(np.float32)

@@ -168,6 +168,7 @@ def test_finding_devices_leaves_the_environment_as_it_was() -> None:
     assert set(done.stdout.split(";")) == {device.platform for device in list_devices()}
 
 
+@pytest.mark.by_default(cases=1)
 def test_without_any_runtime_one_sentence(tmp_path: Path) -> None:
     code = "from clopt.backends.pyopencl_runtime import find_device; find_device()"
     done = processes.run(

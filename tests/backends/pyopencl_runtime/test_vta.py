@@ -113,6 +113,7 @@ def half_of_rows(instructions: Any, core: int) -> list[Instruction]:
 SMALL = Config(log_uop_buffer=9, log_inp_buffer=10, log_wgt_buffer=14, log_acc_buffer=11)
 
 
+@pytest.mark.by_default(cases=1)
 def test_scratchpads_in_local_memory():
     """On one runtime: PoCL takes ten seconds to compile it."""
     vta = machine(

@@ -39,7 +39,6 @@ def test_in_c(device: str, tmp_path: Path) -> None:
         np.testing.assert_array_equal(executable.run([x])[0], model.expected(x))
 
 
-@pytest.mark.by_default(cases=1)
 def test_layers(device: str) -> None:
     """Two convolutions and what goes around them, from layers to one command of the queue."""
     rng = np.random.default_rng(7)

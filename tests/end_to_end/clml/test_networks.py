@@ -90,6 +90,7 @@ def kinds_of_commands(compiled: clopt.CompiledModel) -> Counter[str]:
     return Counter(command.name for graph in graphs(compiled) for command in graph.commands)
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.in_turns
 @pytest.mark.parametrize("name", list(CLASSIFIERS))
 def test_all_in_clml(name: str, device: str) -> None:
@@ -122,7 +123,6 @@ def every_other(function: FuncOp, target: Target, weights: Weights) -> Matches:
     ("name", "precision"),
     [("resnet18", "f32"), ("squeezenet1_1", "f32"), ("mobilenet_v2", "f16-storage")],
 )
-@pytest.mark.by_default(cases=1)
 def test_kernels_from_images_between_graphs(
     name: str, precision: str, device: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:

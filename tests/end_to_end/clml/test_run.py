@@ -125,6 +125,7 @@ def test_one_arena_for_models_with_and_without_clml(device: str) -> None:
         np.testing.assert_allclose(model.run({"x": X})[0], want, rtol=1e-5, atol=1e-6)
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.in_turns
 def test_saved_and_loaded(device: str, tmp_path: Path) -> None:
     model = compiled(BETWEEN, device)

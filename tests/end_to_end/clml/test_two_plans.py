@@ -127,7 +127,6 @@ def infer(programs: Callable[[str], Path], package: Path, device: str, tmp_path:
     return start
 
 
-@pytest.mark.by_default(cases=1)
 def test_first_plan(infer: Infer, expected: np.ndarray) -> None:
     y, printed = infer("with")
     np.testing.assert_allclose(y, expected, rtol=1e-4, atol=1e-4)
@@ -135,6 +134,7 @@ def test_first_plan(infer: Infer, expected: np.ndarray) -> None:
     assert "plan:" not in printed
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize(
     ("program", "knobs", "reason"),
     [

@@ -178,7 +178,6 @@ def islands() -> onnx.ModelProto:
 OFFLOAD = Case(islands, "adreno-740 texture=prefer clml=auto fp16=false winograd=off", {"offload"})
 
 
-@pytest.mark.by_default(cases=1)
 @pytest.mark.in_turns
 def test_each_writer_computes_the_same(device: str, tmp_path: Path) -> None:
     network, file = islands(), tmp_path / "choices"

@@ -66,6 +66,7 @@ NETWORKS: dict[str, Callable[[], onnx.ModelProto]] = {
 }
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize("name", NETWORKS)
 @pytest.mark.parametrize("per_channel", [False, True], ids=["per tensor", "per channel"])
 def test_within_a_step(name: str, per_channel: bool, device: str) -> None:

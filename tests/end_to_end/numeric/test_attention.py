@@ -96,6 +96,7 @@ def test_shapes(device: str, shapes: tuple[tuple[int, ...], ...], lanes: int) ->
     check(found, softmax(product(q, k) * 0.25) @ v)
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize("mask", ["causal", "choice", "bias", "padding"])
 def test_masks(device: str, mask: str) -> None:
     """A mask of each form, in queries by keys, or for each key."""

@@ -45,7 +45,7 @@ def test_conv_1d(device: str, case: Case) -> None:
     check(case, device)
 
 
-@examples(14)
+@examples(12)
 @given(case=convolutions(2))
 @pytest.mark.by_default(cases=1)
 def test_conv_2d(device: str, case: Case) -> None:

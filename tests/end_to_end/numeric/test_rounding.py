@@ -82,6 +82,7 @@ def test_roots_and_reciprocals(target: str | None, device: str) -> None:
     assert is_rounded(check(reciprocal, {"x": x}, 1 / x, target, device))
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize("target", TARGETS)
 def test_means(target: str | None, device: str) -> None:
     """Sums of integers are exact, so that a mean is a quotient."""

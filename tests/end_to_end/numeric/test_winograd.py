@@ -95,6 +95,7 @@ def _check(
     assert np.abs(y - expected).max() <= tolerance * np.abs(expected).max()
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.in_turns
 @pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize(("precision", "tolerance"), [("f32", 1e-4), ("f16-storage", 1e-2)])
@@ -131,6 +132,7 @@ def test_error_of_floats_over_channels(channels: int, bound: float, device: str)
     assert np.abs(y - expected).max() <= bound * np.abs(expected).max()
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.in_turns
 @pytest.mark.parametrize(("precision", "mode"), [(p, m) for p in ERRORS for m in ERRORS[p]])
 @pytest.mark.parametrize("case", CASES_IN_TEXELS)

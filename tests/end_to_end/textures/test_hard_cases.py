@@ -38,6 +38,7 @@ def test_float(name: str, device: str) -> None:
     _check(name, device, "f32")
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.in_turns
 @pytest.mark.parametrize(
     "name",

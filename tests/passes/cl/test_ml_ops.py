@@ -80,7 +80,7 @@ def allow_in_place(module: ModuleOp) -> None:
             kernel.in_place = tir.in_place_attribute(pairs)
 
 
-@settings(max_examples=effort.examples(25))
+@settings(max_examples=effort.examples(10))
 @given(st.randoms(use_true_random=False))
 @pytest.mark.by_default(cases=1)
 def test_networks_compute_the_same_in_every_order_and_at_every_place(random: Random):

@@ -11,6 +11,7 @@ from math import prod
 from random import Random
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects.builtin import MemRefType, ModuleOp, f32
@@ -170,6 +171,7 @@ class Machine:
             memory[word] = seen % 1000003
 
 
+@pytest.mark.by_default(cases=1)
 @settings(max_examples=effort.examples(40))
 @given(st.randoms(use_true_random=False), st.sampled_from([0, 512]))
 def test_ordered_and_planned_programs_compute_the_same(random: Random, capacity: int):

@@ -1,6 +1,7 @@
 """nn-conv-transpose-to-conv computes what the transposed convolution computes, without one."""
 
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from xdsl.dialects import func
@@ -36,6 +37,7 @@ def transposed(draw):
     }
 
 
+@pytest.mark.by_default(cases=1)
 @settings(max_examples=effort.examples(150))
 @given(case=transposed())
 def test_same_result(case):

@@ -249,6 +249,7 @@ STEPS: list[Callable[[Graph, SSAValue], SSAValue]] = [
 ]
 
 
+@pytest.mark.by_default(cases=1)
 @given(st.data())
 def test_random_graphs(data: st.DataObject):
     graph = Graph((3, 4))

@@ -295,7 +295,7 @@ _STEPS: list[Step] = [
 ]
 
 
-@settings(max_examples=effort.examples(150))
+@settings(max_examples=effort.examples(60, long=1500))
 @given(st.data(), st.integers(1, 14))
 @pytest.mark.by_default(cases=1)
 def test_random_programs_keep_their_meaning(data: st.DataObject, length: int) -> None:

@@ -105,6 +105,7 @@ class Program:
         self.values.append(op.results[0])
 
 
+@pytest.mark.by_default(cases=1)
 @given(st.data())
 def test_random_programs_keep_their_meaning(data: st.DataObject):
     program = Program(data)

@@ -102,7 +102,7 @@ tir.func @window(%x: {x}, %y: {y}) attributes {{outputs = array<i64: 1>}} {{
 }}"""
 
 
-@settings(max_examples=effort.examples(80))
+@settings(max_examples=effort.examples(30, long=800))
 @given(st.data())
 @pytest.mark.by_default(cases=1)
 def test_windows_with_borders(data: st.DataObject):

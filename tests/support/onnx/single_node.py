@@ -43,8 +43,8 @@ DOMAINS = {"com.microsoft": 1, "ai.onnx.ml": 3}
 
 
 def examples(count: int) -> settings:
-    """The settings of a property; few examples, as each builds kernels on every runtime."""
-    return settings(max_examples=effort.examples(count))
+    """Return the settings of a property; few examples, since each builds kernels."""
+    return settings(max_examples=effort.builds(count))
 
 
 @dataclass(frozen=True)

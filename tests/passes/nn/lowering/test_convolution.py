@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import numpy as np
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
@@ -25,6 +26,7 @@ def scatter(
     return y
 
 
+@pytest.mark.by_default(cases=1)
 @given(st.data())
 @examples(50)
 def test_conv_transpose(data: st.DataObject) -> None:

@@ -159,6 +159,7 @@ def assign(data: st.DataObject, module: ModuleOp) -> None:
         Rewriter.erase_op(fused)
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize("name", NETWORKS)
 @given(data=st.data())
 @examples(6)

@@ -91,6 +91,7 @@ def test_kernels_in_blocks(family: Callable[[Network], ModuleOp], data: st.DataO
     assert_same(found, expected, "in blocks, scheduled by a random plan")
 
 
+@pytest.mark.by_default(cases=1)
 @settings(max_examples=effort.examples(6, long=200))
 @given(data=st.data())
 def test_kernels_of_strips(data: st.DataObject) -> None:

@@ -16,6 +16,7 @@ from support import effort
 BATCH = 10
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize("draw", [random_nest, known_kernel])
 @pytest.mark.parametrize("first", effort.seeds(6, long=500))
 def test_accepted_steps_keep_the_results(

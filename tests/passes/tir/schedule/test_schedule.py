@@ -32,7 +32,7 @@ def steps(func: FuncOp, *texts: str) -> None:
 TILE = st.integers(1, 4)
 
 
-@settings(max_examples=effort.examples(20, long=400))
+@settings(max_examples=effort.examples(8, long=400))
 @given(
     shape=st.tuples(st.integers(1, 20), st.integers(1, 20), st.integers(1, 9)),
     tile=st.tuples(TILE, TILE, TILE, TILE, TILE),
@@ -82,7 +82,7 @@ def test_matmul_in_local_memory(
     assert sum(isinstance(op, memref.AllocaOp) for op in func.walk()) <= 4
 
 
-@settings(max_examples=effort.examples(20, long=400))
+@settings(max_examples=effort.examples(8, long=400))
 @given(
     c=st.integers(1, 3),
     o=st.integers(1, 11),
