@@ -72,7 +72,7 @@ def node(
     results = [f"y{i}" for i in range(outputs)]
     made = helper.make_node(kind, names, results, name="node", **attributes)
     arrays = {name: array for name, array in zip(names, inputs, strict=True) if name}
-    places = [[*arrays].index(f"x{i}") for i in constants]
+    places = [place for place, name in enumerate(arrays) if int(name[1:]) in constants]
     return graph([made], arrays, places, opset)
 
 
