@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
 from typing import TypeAlias
 
 from .errors import CloptError
@@ -63,38 +64,39 @@ class LargerSizesSearch:
         names = [name for name in dims if rounded[name] > 1 and name not in self._exact]
         if not names:
             return None
+        exact = compilation.bound(dims, {})
 
-        def proved(names: Sequence[str]) -> LargerSizes | None:
+        @cache
+        def proved(*names: str) -> LargerSizes | None:
             larger = {**dims, **{name: rounded[name] for name in names}}
             try:
-                return self._proved(compilation, dims, larger, names)
+                return self._proved(exact, compilation.bound(larger, {}), larger, names)
             except OpenModelError:
                 raise
             except CloptError:  # the larger sizes are not possible
                 return None
 
-        if found := proved(names):
+        if found := proved(*names):
             return found
-        possible = [name for name in names if len(names) > 1 and proved([name])]
+        possible = [name for name in names if proved(name)]
         self._exact.update(set(names) - set(possible))
         while possible:
-            if found := proved(possible):
+            if found := proved(*possible):
                 return found
             possible.pop()
         return None
 
     def _proved(
         self,
-        compilation: StaticCompilation,
-        dims: Mapping[str, int],
+        exact: StaticCompilation,
+        whole: StaticCompilation,
         larger: Mapping[str, int],
         names: Sequence[str],
     ) -> LargerSizes | None:
         """Return a restriction to the sizes of a program for larger ones, shared if possible."""
-        exact, whole = (compilation.bound(sizes, {}) for sizes in (dims, larger))
         key = tuple(larger.items())
         if key not in self._changes:
-            self._changes[key] = self._typical_changes(compilation, whole, names)
+            self._changes[key] = self._typical_changes(whole, names)
         changes = self._changes[key]
         found = None if changes is None else exact.restriction(whole, changes)
         # Sizes with changes of their own have a program of their own.
@@ -103,7 +105,7 @@ class LargerSizesSearch:
 
     @staticmethod
     def _typical_changes(
-        compilation: StaticCompilation, whole: StaticCompilation, names: Sequence[str]
+        whole: StaticCompilation, names: Sequence[str]
     ) -> Sequence[Change] | None:
         """Return the changes for sizes that differ from larger ones as much as possible.
 
@@ -112,7 +114,7 @@ class LargerSizesSearch:
         larger = whole.options.dims or {}
         typical = {**larger, **{name: larger[name] // 2 + 1 for name in names}}
         try:
-            found = compilation.bound(typical, {}).restriction(whole, None)
+            found = whole.bound(typical, {}).restriction(whole, None)
         except OpenModelError:
             raise
         except CloptError:

@@ -7,6 +7,7 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import AbstractContextManager, nullcontext
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 from threading import Lock
 from typing import TYPE_CHECKING
@@ -132,21 +133,24 @@ class StaticCompilation:
     def _proved(
         self, larger: StaticCompilation, changes: Sequence[Change] | None
     ) -> Restriction | None:
-        from .frontends.onnx import import_onnx
         from .passes.nn.restriction import DifferentElementsError, check_restriction
-        from .weights import Weights
 
-        assert self.pinned is not None
-        parsed, weights = self.pinned.parsed(), (Weights(), Weights())
-        small, large = (
-            import_onnx(parsed, store, each.options.dims, each.options.values)
-            for each, store in zip((self, larger), weights, strict=True)
-        )
+        (small, weights), (large, others) = self._imported, larger._imported
         try:
-            return check_restriction(small, large, weights, changes)
+            return check_restriction(small, large, (weights, others), changes)
         except DifferentElementsError as error:
             _log.debug("sizes are not rounded up, because %s differs", error)
             return None
+
+    @cached_property
+    def _imported(self) -> tuple[ModuleOp, Weights]:
+        """The network of a pinned model with its weights, for proofs, which change neither."""
+        from .frontends.onnx import import_onnx
+        from .weights import Weights
+
+        assert self.pinned is not None
+        weights, options = Weights(), self.options
+        return import_onnx(self.pinned.parsed(), weights, options.dims, options.values), weights
 
     def ports(self) -> tuple[Sequence[TensorInfo], Sequence[TensorInfo]]:
         """Return the inputs and outputs that a pinned model declares."""

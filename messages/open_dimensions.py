@@ -63,7 +63,7 @@ class OpenDimensionsError(OpenModelError):
 
     def programs(self) -> str:
         """Return the part of a Python user's sentence on what has a program each, and a remedy."""
-        return f"size of its inputs: {str(self).rstrip('.')}"
+        return f"size of its inputs, rounded up where possible: {str(self).rstrip('.')}"
 
     def as_json(self) -> dict[str, Any]:
         """Return the arguments of the error, which `open_model_error` reads."""

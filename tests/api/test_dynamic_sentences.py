@@ -32,9 +32,9 @@ def ints(*values: int) -> np.ndarray:
 
 
 OPEN = (
-    "The model has one program for each size of its inputs: the dimensions n (axis 0 of 'x' and "
-    "'y'), m (axis 1 of 'y') are not fixed; bind with dims={\"n\": 1, \"m\": ...}, or take the "
-    "program for some inputs by model.for_inputs(inputs)."
+    "The model has one program for each size of its inputs, rounded up where possible: the "
+    "dimensions n (axis 0 of 'x' and 'y'), m (axis 1 of 'y') are not fixed; bind with dims={\"n\": "
+    '1, "m": ...}, or take the program for some inputs by model.for_inputs(inputs).'
 )
 NEEDS_ONE_PROGRAM: dict[str, Callable[[clopt.CompiledModel], object]] = {
     "contents": lambda m: m.contents,
@@ -128,8 +128,9 @@ def test_the_first_program_comes_with_a_notice():
     assert [(each.category, str(each.message)) for each in told] == [
         (
             CloptWarning,
-            "clopt compiles the model for each new size of its inputs: the dimensions n (axis 0 of "
-            "'x' and 'y'), m (axis 1 of 'y') are not fixed; bind with dims={\"n\": 1, \"m\": ...}.",
+            "clopt compiles the model for each new size of its inputs, rounded up where possible: "
+            "the dimensions n (axis 0 of 'x' and 'y'), m (axis 1 of 'y') are not fixed; bind with "
+            'dims={"n": 1, "m": ...}.',
         )
     ]
     assert told[0].filename == __file__

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
+from typing import Any
 
 import numpy as np
 import onnx
@@ -13,6 +14,7 @@ import pytest
 import clopt
 from clopt.backends.pyopencl_runtime import find_device
 from clopt.errors import CloptError
+from clopt.frontends.onnx import import_onnx
 from support.onnx.models import by_onnxruntime, model
 
 pytestmark = pytest.mark.filterwarnings("ignore::clopt.errors.CloptWarning")
@@ -114,6 +116,23 @@ def test_which_dimensions_are_rounded_up(
     for n, m, programs in sizes:
         check(compiled, proto, floats(n, m))
         assert compiled.programs == programs
+
+
+def test_a_proof_imports_the_smaller_network_once(device: str, monkeypatch: pytest.MonkeyPatch):
+    proto = model("float[n,m,k] x", "a = Softmax<axis=1>(x) y = Softmax<axis=2>(a)")
+    compiled, imported = dynamic(proto, device), list[object]()
+
+    def noted(*arguments: Any) -> object:
+        imported.append(arguments[2])
+        return import_onnx(*arguments)
+
+    monkeypatch.setattr("clopt.frontends.onnx.import_onnx", noted)
+    check(compiled, proto, floats(3, 5, 6))
+    assert imported[:5] == [
+        dict(zip("nmk", sizes, strict=True))
+        for sizes in ((3, 5, 6), (4, 8, 8), (4, 5, 6), (3, 8, 6), (3, 5, 8))
+    ]
+    assert imported.count(imported[0]) == imported.count(imported[1]) == 1
 
 
 def test_outputs_without_the_dimension(device: str):
