@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
 from threading import Lock
 from types import MappingProxyType
@@ -165,8 +165,11 @@ class DynamicModel(CompiledModel):
         self._settle()
         names = {port.name for port in self.inputs}
         inputs = {name: each for name, each in buffers.items() if name in names}
-        program, given = self._select(*self._sized(inputs), queue)
         rest = {name: each for name, each in buffers.items() if name not in names}
+        given, dims = self._sized(inputs)
+        program = self._larger_program(dims, rest.values())
+        if program is None:
+            program, given = self._select(given, dims, queue)
         program.enqueue(queue, {**given, **rest})
 
     def _refuse(self) -> NoReturn:
@@ -188,15 +191,12 @@ class DynamicModel(CompiledModel):
     ) -> tuple[CompiledModel | PaddedProgram, dict[str, Any]]:
         """Return what serves an inference, and what it takes of the inputs.
 
-        A program for larger sizes serves arrays of the host if it computes their results, too.
+        It is a program for larger sizes if that computes the results, too.
         """
-        from .backends.pyopencl_runtime.inputs import is_on_host
-
         given, dims = self._sized(inputs)
         targets = outputs.values() if isinstance(outputs, Mapping) else ()
-        if is_on_host([*given.values(), *targets]):
-            if (program := self._larger_program(dims)) is not None:
-                return program, given
+        if (program := self._larger_program(dims, targets)) is not None:
+            return program, given
         return self._select(given, dims, None)
 
     def _sized(self, inputs: Arrays) -> tuple[dict[str, Any], dict[str, int]]:
@@ -208,8 +208,17 @@ class DynamicModel(CompiledModel):
         self._larger.check(dims)
         return given, dims
 
-    def _larger_program(self, dims: Mapping[str, int]) -> PaddedProgram | None:
-        """Return the program for larger sizes that serves these, too; None if it is unsuitable."""
+    def _larger_program(
+        self, dims: Mapping[str, int], targets: Iterable[object]
+    ) -> PaddedProgram | None:
+        """Return the program for larger sizes that serves these, too; None if it is unsuitable.
+
+        It does not write to an image of the caller, because that has the size of the results.
+        """
+        from .backends.pyopencl_runtime.inputs import has_image
+
+        if has_image(targets):
+            return None
         with self._lock:
             compilation, programs = self._compilation, self._programs
         try:

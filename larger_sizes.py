@@ -104,9 +104,7 @@ class LargerSizesSearch:
         return None if found is None else LargerSizes(larger, found)
 
     @staticmethod
-    def _typical_changes(
-        whole: StaticCompilation, names: Sequence[str]
-    ) -> Sequence[Change] | None:
+    def _typical_changes(whole: StaticCompilation, names: Sequence[str]) -> Sequence[Change] | None:
         """Return the changes for sizes that differ from larger ones as much as possible.
 
         Other sizes need the same or fewer changes. Return None if these sizes are impossible.

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from .backends.pyopencl_runtime.arrays import Array, Outputs
+    from .backends.pyopencl_runtime import Bindable, CommandQueue
+    from .backends.pyopencl_runtime.arrays import Array, Given, Outputs
     from .backends.pyopencl_runtime.boxes import Shapes
     from .compiled_model import CompiledModel
     from .reports.profile import Profile
@@ -27,11 +28,15 @@ class PaddedProgram:
     sizes: Mapping[str, Array]
     """The inputs that tell the program the smaller sizes, with the names of `restriction`."""
 
-    def run(self, inputs: Mapping[str, Array], outputs: Outputs | None = None) -> list[Any]:
-        """Run one inference, as `CompiledModel.run` does for arrays of the host."""
+    def run(self, inputs: Mapping[str, Given], outputs: Outputs | None = None) -> list[Any]:
+        """Run one inference, as `CompiledModel.run` does."""
         return self.program.executable.run({**inputs, **self.sizes}, outputs, self.shapes)
 
-    def profile(self, inputs: Mapping[str, Array], runs: int) -> Profile:
+    def enqueue(self, queue: CommandQueue, buffers: Mapping[str, Bindable]) -> None:
+        """Enqueue one inference, as `CompiledModel.enqueue` does."""
+        self.program.executable.enqueue(queue, buffers, self.shapes, self.sizes)
+
+    def profile(self, inputs: Mapping[str, Given], runs: int) -> Profile:
         """Time each command of `runs` inferences."""
         from .compiled_model import module_of
         from .dialects.cl import target_of

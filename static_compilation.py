@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     from .frontends.onnx.importer import Model, ModelProto
     from .tensor_info import TensorInfo
-    from .weights import Array
+    from .weights import Array, Weights
 
 _log = logging.getLogger(__name__)
 

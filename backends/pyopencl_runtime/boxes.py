@@ -43,6 +43,11 @@ class LeadingBox:
         """The bytes of the larger array."""
         return prod(self.whole) * self.item_bytes
 
+    @property
+    def is_whole(self) -> bool:
+        """Whether the box is the larger array."""
+        return self.shape == self.whole
+
     @cached_property
     def slices(self) -> tuple[slice, ...]:
         """The index of the box in the larger array."""
@@ -55,11 +60,11 @@ class LeadingBox:
 
     def of(self, array: Array) -> Array:
         """Return the box of a larger array, or an array of its own shape."""
-        return array if array.shape == self.shape else array[self.slices]
+        return array if self.is_whole or array.shape == self.shape else array[self.slices]
 
     def padded(self, array: Array) -> Array:
         """Return the larger array, with zeros outside of the box."""
-        if array.shape == self.whole:
+        if self.is_whole:
             return array
         larger = np.zeros(self.whole, array.dtype)
         larger[self.slices] = array
@@ -78,6 +83,16 @@ class LeadingBox:
             cl.enqueue_copy(queue, array, buffer, is_blocking=False, **options)
             for options in self._options("host", "buffer")
         ]
+
+    def fill(self, queue: cl.CommandQueue, larger: cl.Buffer, smaller: cl.Buffer) -> None:
+        """Copy the box from a buffer of its size on the device."""
+        for options in self._options("src", "dst"):
+            cl.enqueue_copy(queue, larger, smaller, **options or {"byte_count": self.bytes})
+
+    def extract(self, queue: cl.CommandQueue, smaller: cl.Buffer, larger: cl.Buffer) -> None:
+        """Copy the box to a buffer of its size on the device."""
+        for options in self._options("dst", "src"):
+            cl.enqueue_copy(queue, smaller, larger, **options or {"byte_count": self.bytes})
 
     def _options(self, small: str, large: str) -> Iterator[dict[str, Any]]:
         """Yield the options of the copies: none for one of contiguous bytes.

@@ -94,6 +94,7 @@ class Exchange:
         self._side = side
         self._host: dict[int, Array] = {}
         self._memory: dict[int, PortMemory] = {}
+        self._boxed: dict[int, cl.Buffer] = {}
         self._in_place: dict[int, Array] = {}
         contents = checked_inputs(tuple(side.inputs.values()), inputs)
         for (i, port), content in zip(side.inputs.items(), contents, strict=True):
@@ -117,6 +118,8 @@ class Exchange:
     def send(self, memory: Sequence[PortMemory]) -> list[cl.Event]:
         """Copy to `memory`, that of all ports, the inputs that are not read in place."""
         side = self._side
+        for i in self._boxed.keys() & side.inputs.keys():
+            side.boxes[i].fill(side.queue, cast("cl.Buffer", memory[i]), self._boxed[i])
         return [
             event
             for i, array in self._host.items()
@@ -125,8 +128,10 @@ class Exchange:
         ]
 
     def receive(self, memory: Sequence[PortMemory]) -> list[Download | Mapped]:
-        """Fetch from `memory` the outputs in the host's memory."""
+        """Copy from `memory` the outputs that are not written in place."""
         side = self._side
+        for i in self._boxed.keys() & side.outputs.keys():
+            side.boxes[i].extract(side.queue, self._boxed[i], cast("cl.Buffer", memory[i]))
         copied: list[Download | Mapped] = [
             Download(side.queue, side.outputs[i], memory[i], array, side.boxes[i])
             for i, array in self._host.items()
@@ -145,7 +150,11 @@ class Exchange:
             is_usable = is_whole and side.takes(given)
             (self._in_place if is_usable else self._host)[i] = given
             return
-        self._memory[i] = given_memory(port, given, side.sizes[i], i in side.outputs, side.context)
+        memory = given_memory(port, given, side.sizes[i], i in side.outputs, side.context)
+        if side.boxes[i].is_whole or isinstance(memory, cl.Image):
+            self._memory[i] = memory
+        else:
+            self._boxed[i] = memory
         if isinstance(given, cla.Array) and given.queue != side.queue:
             given.finish()
 
@@ -155,7 +164,8 @@ class Exchange:
 
     def _check_apart(self) -> None:
         side = self._side
-        spans = {i: span_of(memory, side.sizes[i]) for i, memory in self._memory.items()}
+        given = {**self._memory, **self._boxed}
+        spans = {i: span_of(memory, side.sizes[i]) for i, memory in given.items()}
         for i, array in (self._host | self._in_place).items():
             spans[i] = (0, address(array), address(array) + array.nbytes)
         check_apart({**side.inputs, **side.outputs}, side.outputs, spans)

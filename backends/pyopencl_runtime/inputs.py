@@ -61,9 +61,9 @@ def sized_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> dict[str, Array
     return found
 
 
-def is_on_host(contents: Iterable[object]) -> bool:
-    """Return whether none is an object of pyopencl."""
-    return not any(isinstance(each, cl.MemoryObject | cla.Array) for each in contents)
+def has_image(contents: Iterable[object]) -> bool:
+    """Return whether one of the contents is an image of pyopencl."""
+    return any(isinstance(each, cl.Image) for each in contents)
 
 
 def host_copy(port: TensorInfo, content: Array | Bindable, queue: cl.CommandQueue | None) -> Array:

@@ -7,8 +7,10 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import is_not
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
+import numpy as np
 import pyopencl as cl
 
 from ...errors import CloptError
@@ -90,8 +92,9 @@ class Runnable(ABC):
         # What `run` uses with nothing in place, as long as `bind_image` changes nothing.
         self._used: tuple[PortMemory, ...] = ()
         # The buffers of the last `enqueue`, which are checked only when they change.
-        self._given: tuple[Bindable, ...] = ()
+        self._given: tuple[Side | Bindable | Array, ...] = ()
         self._given_memory: tuple[PortMemory, ...] = ()
+        self._given_boxes: dict[int, cl.Buffer] = {}
         self._images_bound: dict[int, cl.Image] = {}
         self._sides: dict[Hashable, Side] = {}
 
@@ -152,30 +155,67 @@ class Runnable(ABC):
             del sent
             return self._timings(memory, runs)
 
-    def enqueue(self, queue: cl.CommandQueue, buffers: Mapping[str, Bindable]) -> None:
+    def enqueue(
+        self,
+        queue: cl.CommandQueue,
+        buffers: Mapping[str, Bindable],
+        shapes: Shapes | None = None,
+        sizes: Mapping[str, Array] = MappingProxyType({}),
+    ) -> None:
         """Put one inference on the caller's in-order `queue` and return without waiting.
 
         `buffers` maps the name of every input and output to a buffer or pyopencl array. Those
         compiled as images need an image instead, unless `bind_image` has set one. The caller keeps
-        the buffers and this program alive until the queue has finished. Raises CloptError for an
-        output that shares bytes with an input or another output.
+        the buffers and this program alive until the queue has finished. `run` explains `shapes`;
+        smaller arrays are copied on the queue. `sizes` are inputs of the host, which depend on the
+        shapes alone. Raises CloptError for an output that shares bytes with an input or another
+        output.
         """
         check_queue(queue, self.context)
         bound = self._images_bound
         self._refuse_bound(buffers)
         free = [port for i, port in enumerate(self._ports) if i not in bound]
-        check_names(free, buffers, "input or output")
+        contents = {**buffers, **sizes}
+        check_names(free, contents, "input or output")
+        side, inputs = self._side(shapes), len(self.inputs)
         given = tuple(
-            bound[i] if i in bound else buffers[port.name] for i, port in enumerate(self._ports)
+            bound[i] if i in bound else contents[port.name] for i, port in enumerate(self._ports)
         )
-        if len(given) != len(self._given) or any(map(is_not, given, self._given)):
-            self._given_memory = bound_memory(
-                self._ports, self._sizes, len(self.inputs), given, self.context
-            )
-            self._given = given
-        memory = self._given_memory
         with self._arena_lock:
+            if not self._given or any(map(is_not, (side, *given), self._given)):
+                self._take(queue, side, given)
+            memory, boxed = self._given_memory, self._given_boxes
+            for i, buffer in boxed.items():
+                if i < inputs:
+                    side.boxes[i].fill(queue, cast("cl.Buffer", memory[i]), buffer)
             self._enqueue(queue, memory)
+            for i, buffer in boxed.items():
+                if i >= inputs:
+                    side.boxes[i].extract(queue, buffer, cast("cl.Buffer", memory[i]))
+
+    def _take(
+        self, queue: cl.CommandQueue, side: Side, given: tuple[Bindable | Array, ...]
+    ) -> None:
+        """Check the buffers of a caller; smaller ones get memory of the program's size."""
+        free = {**side.inputs, **side.outputs}
+        ports = [free.get(i, port) for i, port in enumerate(self._ports)]
+        flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
+        buffers = [
+            cl.Buffer(self.context, flags, hostbuf=each) if isinstance(each, np.ndarray) else each
+            for each in given
+        ]
+        memory = bound_memory(ports, side.sizes, len(self.inputs), buffers, self.context)
+        self._given_boxes = {
+            i: each
+            for i, (each, box) in enumerate(zip(memory, side.boxes, strict=True))
+            if not box.is_whole and isinstance(each, cl.Buffer)
+        }
+        for i in self._given_boxes.keys() - self._own.keys():
+            self._own[i] = self._make(i, queue)
+        self._given_memory = tuple(
+            self._own[i] if i in self._given_boxes else each for i, each in enumerate(memory)
+        )
+        self._given = (side, *given)
 
     def bind_image(self, name: str, image: cl.Image | None) -> None:
         """Let inferences read or write the caller's `image` for this input or output.
@@ -272,20 +312,20 @@ class Runnable(ABC):
         bound = {**self._images_bound, **given}
         for i in range(len(self._ports)):
             if i not in bound and i not in self._own:
-                self._own[i] = self._make(i)
+                self._own[i] = self._make(i, self.queue)
         memory = tuple(bound.get(i) or self._own[i] for i in range(len(self._ports)))
         if not given:
             self._used = memory
         return memory
 
-    def _make(self, index: int) -> PortMemory:
+    def _make(self, index: int, queue: cl.CommandQueue) -> PortMemory:
         if self._ports[index].image is not None:
             image = self.program.ports[index].storage_type
             return self._images.make(image, cl.mem_flags.READ_WRITE)
         buffer = make_memory(self._images, self._sizes[index]).buffer
         if index < len(self.inputs):
             # Kernels may read the elements after those of a smaller input, for example as indices.
-            cl.enqueue_fill_buffer(self.queue, buffer, bytes(1), 0, buffer.size)
+            cl.enqueue_fill_buffer(queue, buffer, bytes(1), 0, buffer.size)
         return buffer
 
 

@@ -12,7 +12,7 @@ from clopt.backends.pyopencl_runtime import find_device
 from clopt.backends.pyopencl_runtime.boxes import LeadingBox
 
 SHAPES = [
-    ((), (), 0),
+    ((), (), 1),
     ((3, 4), (3, 4), 1),
     ((3, 4), (8, 4), 1),
     ((1, 3, 4), (2, 8, 4), 1),
@@ -50,4 +50,11 @@ def test_transfers(
     events += box.download(queue, back, buffer)
     queue.finish()
     np.testing.assert_array_equal(back, given)
-    assert len(events) == 2 * max(copies, bool(given.size))
+    assert len(events) == 2 * copies
+    compact, copy = (cl.Buffer(context, 0, each.size) for each in (buffer, buffer))
+    cl.enqueue_copy(queue, copy, before)
+    box.extract(queue, compact, buffer)
+    box.fill(queue, copy, compact)
+    cl.enqueue_copy(queue, whole, copy)
+    queue.finish()
+    np.testing.assert_array_equal(whole, wanted)
