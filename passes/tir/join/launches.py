@@ -77,6 +77,7 @@ class ProgramCommands:
     def __post_init__(self) -> None:
         self.commands = cl.commands(self.program)
         self._parts = cl.parts(self.program)
+        self._extents: dict[SSAValue, Extent] = {}
         self._constants = {
             op.result for op in self.program.body.block.ops if isinstance(op, cl.ConstantOp)
         }
@@ -85,7 +86,9 @@ class ProgramCommands:
 
     def place(self, value: SSAValue) -> Extent:
         """Return the extent of a value in memory."""
-        return extent(value, self._parts[value])
+        if value not in self._extents:
+            self._extents[value] = extent(value, self._parts[value])
+        return self._extents[value]
 
     def is_constant(self, value: SSAValue) -> bool:
         """Return whether a value is a constant."""
