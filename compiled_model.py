@@ -13,6 +13,7 @@ import numpy as np
 from .errors import UnavailableError
 from .messages.arguments import check_type
 from .model_contents import Contents, ModuleContents
+from .output_sizes import OutputSizes
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -48,7 +49,8 @@ class CompiledModel:
     ) -> None:
         """`fallback` is the same network as kernels, for devices that cannot run `contents`."""
         self._contents = contents
-        self.inputs, self.outputs = contents.inputs, contents.outputs
+        self._sizes = OutputSizes(contents.outputs)
+        self.inputs, self.outputs = contents.inputs, self._sizes.public
         self.fallback = fallback
         self.values: Mapping[str, Array] = {}
         """The inputs of the network that are constants of this program, with their values."""
@@ -246,7 +248,7 @@ class CompiledModel:
         `outputs` selects outputs by name, by default all; they are returned as new arrays. It can
         also map names to such arrays and buffers of the caller, which are filled and returned.
         """
-        return self.executable.run(inputs, outputs)
+        return self._sizes.run(self.executable, inputs, outputs)
 
     def profile(self, inputs: Arrays | None = None, runs: int = 10) -> Profile:
         """Time each command of `runs` inferences on the device: kernels, copies, operations.

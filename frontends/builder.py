@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from xdsl.dialects.builtin import LocationAttr, NameLoc, NoneAttr, StringAttr, UnknownLoc
@@ -52,6 +52,13 @@ def name_value(value: SSAValue, name: str) -> None:
         value.name_hint = name
 
 
+class DataSize(NamedTuple):
+    """The size of a value along an axis, computed at run time: a scalar of i64."""
+
+    axis: int
+    number: SSAValue
+
+
 class TooManySteps(CloptError):
     """Raised when the model has too many operations; the import stops at once."""
 
@@ -70,6 +77,8 @@ class Builder:
         self._weights = weights
         self.inputs: dict[SSAValue, str] = {}
         """The inputs of the network, by value, with their names."""
+        self.data_sizes: dict[SSAValue, DataSize] = {}
+        """The sizes that only the device knows; the shape of such a value is an upper bound."""
         self._known: dict[SSAValue, Array] = {}
         self._hints: dict[SSAValue, str] = {}
         self._placed: dict[SSAValue, SSAValue] = {}
@@ -231,7 +240,12 @@ class Builder:
 
     def cast(self, x: SSAValue, to: Attribute, unsaturated: bool = False) -> SSAValue:
         """Cast `x` to the element type `to`; return `x` itself if it has that type."""
-        return x if tensor_type(x).element_type == to else self.add(nn.CastOp(x, to, unsaturated))
+        if tensor_type(x).element_type == to:
+            return x
+        result = self.add(nn.CastOp(x, to, unsaturated))
+        if x in self.data_sizes:
+            self.data_sizes[result] = self.data_sizes[x]
+        return result
 
     def reshape(self, x: SSAValue, shape: Sequence[int]) -> SSAValue:
         """Reshape `x`; return `x` itself if it has that shape. A known array is not copied."""

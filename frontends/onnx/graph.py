@@ -16,6 +16,7 @@ from ...errors import LINE_BREAK, CloptError
 from ...messages.open_dimensions import OpenValuesError
 from ...messages.printable import printable
 from ..builder import Builder, TooManySteps, name_location, name_value
+from .data_sizes import carry_sizes
 from .functions import bind_attributes, definition, is_defined, schema_of
 from .model import FunctionKey, domain_of
 from .narrow import computes_wide, rounded, widened
@@ -59,14 +60,6 @@ class ValueScope:
 
 _MOST_SHOWN = 100
 """Nodes that an error lists at most."""
-
-_DATA_SIZED = ": the size of its result depends on run-time values; "
-_HINTS = {
-    "NonMaxSuppression": f"{_DATA_SIZED}cut the model before it (onnx.utils.extract_model) "
-    "and suppress boxes on the host",
-    "Unique": f"{_DATA_SIZED}cut the model before it and continue on the host",
-}
-"""Remedies for unsupported operators that many networks contain."""
 
 _SINGLE_PRECISION = ("Attention",)
 """Operators computed in f32: each step of their definition would round an f16 result again.
@@ -196,7 +189,7 @@ class NodeImporter:
             context = NodeContext(
                 node, label, given, self._builder, opset, _Subgraphs(self, scope, name)
             )
-            results = handler(context)
+            results = carry_sizes(context, given, handler(context))
             context.finish()
         else:
             assert schema is not None, "an operator without a handler is defined by ONNX"
@@ -244,8 +237,7 @@ class NodeImporter:
                 f"{label}: {node.op_type} of opset {opset} is too old; the oldest supported opset "
                 f"is {oldest}. Convert the model with onnx.version_converter."
             )
-        hint = _HINTS.get(node.op_type, "")
-        raise CloptError(f"{label}: the operator {node.op_type} is not supported{hint}.")
+        raise CloptError(f"{label}: the operator {node.op_type} is not supported.")
 
     def _call(
         self,

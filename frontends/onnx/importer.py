@@ -9,12 +9,13 @@ from pathlib import Path
 from onnx import ModelProto, ValueInfoProto
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ArrayAttr, DictionaryAttr, ModuleOp, StringAttr
-from xdsl.ir import Block, Region
+from xdsl.ir import Block, Region, SSAValue
 
 from ...dialects.nn.types import Array, Tensor, numpy_dtype
 from ...errors import CloptError
 from ...messages.open_dimensions import OpenDimension, OpenDimensionsError, OpenValuesError
 from ...messages.printable import printable
+from ...output_sizes import count_name
 from ...tensor_info import describe
 from ...weights import Weights
 from ..builder import Builder
@@ -59,16 +60,32 @@ def import_onnx(
     _check_outputs(model)
     with _empty_dimensions_named(dims):
         found = importer.import_model(model.graph, scope)
-        outputs = [builder.place(value) for value in found]
+        names = [value.name for value in model.graph.output]
+        counts = _computed_sizes(builder, dict(zip(names, found, strict=True)))
+        outputs = [builder.place(value) for value in (*found, *counts.values())]
     block.add_op(func.ReturnOp(*outputs))
     main = func.FuncOp(
         "main",
         (block.arg_types, [value.type for value in outputs]),
         Region(block),
         arg_attrs=_named([*builder.inputs.values()]),
-        res_attrs=_named([value.name for value in model.graph.output]),
+        res_attrs=_named([*names, *counts]),
     )
     return ModuleOp([main])
+
+
+def _computed_sizes(builder: Builder, outputs: Mapping[str, SSAValue]) -> dict[str, SSAValue]:
+    """Return the sizes of outputs that only the device knows, by the names of further outputs."""
+    counts = {
+        count_name(name, size.axis): size.number
+        for name, value in outputs.items()
+        if (size := builder.data_sizes.get(value)) is not None
+    }
+    if same := [name for name in counts if name in outputs]:
+        raise CloptError(
+            f"the output '{printable(same[0])}' has the name of a size; rename the output."
+        )
+    return counts
 
 
 def check_dims(model: Model, dims: Mapping[str, int]) -> None:

@@ -101,38 +101,6 @@ def import_reverse_sequence(node: NodeContext) -> SSAValue:
     return node.add(nn.GatherElementsOp(node.input(0), builder.expand(index, shape), time))
 
 
-_DATA_SIZED = (
-    "the size of its result depends on run-time values, but sizes must be known: keep all elements "
-    "and mask them with Where or a product, or cut the model before this node "
-    "(onnx.utils.extract_model)."
-)
-
-
-def import_compress(node: NodeContext) -> SSAValue:
-    """Import Compress by a constant condition as a gather."""
-    builder, x = node.builder, node.input(0)
-    (chosen,) = np.nonzero(node.known(node.input(1), _DATA_SIZED).reshape(-1))
-    axis = 0
-    if node.has("axis"):
-        axis = node.axis(node.integer("axis"), node.rank())
-    else:
-        x = builder.reshape(x, (int(np.prod(node.shape())),))
-    if chosen.size and chosen[-1] >= shape_of(x)[axis]:
-        node.refuse("its condition is longer than the axis.")
-    return node.add(nn.GatherOp(x, builder.constant(chosen.astype(np.int64)), axis))
-
-
-def import_non_zero(node: NodeContext) -> SSAValue:
-    """Import NonZero of a constant; otherwise the shape of the result depends on the data."""
-    # The input is data, even if it is small: a program for each of its values would never repeat.
-    array = node.builder.known(node.input(0))
-    if array is None:
-        node.refuse(_DATA_SIZED)
-    if array.ndim == 0:
-        node.refuse("its input must not be a scalar.")
-    return node.builder.constant(np.stack(array.nonzero()).astype(np.int64))
-
-
 def import_tensor_scatter(node: NodeContext) -> SSAValue:
     """Import TensorScatter: write the update at one index per sample, circular or not."""
     builder, cache, update = node.builder, node.input(0), node.input(1)
@@ -150,11 +118,9 @@ def import_tensor_scatter(node: NodeContext) -> SSAValue:
 
 
 TABLE: Table = {
-    "Compress": {9: import_compress},
     "Gather": {1: import_gather},
     "GatherElements": {11: import_gather_elements},
     "GatherND": {11: import_gather_nd},
-    "NonZero": {9: import_non_zero},
     "OneHot": {9: import_one_hot},
     "ReverseSequence": {10: import_reverse_sequence},
     "Scatter": {9: import_scatter_elements},

@@ -91,17 +91,22 @@ SENTENCES = {
         model("float[2,3] x, int64[2] s", "y = Reshape(x, s)"),
         "its shape (input 1) is computed at run time but must be constant",
     ),
-    "result that depends on data": (
-        model(X, "y = NonZero(x)"),
-        "the size of its result depends on run-time values",
-    ),
     "elements chosen by data": (
         model("float[4] x, bool[4] c", "y = Compress(x, c)"),
         "the size of its result depends on run-time values",
     ),
-    "boxes chosen by data": (
-        model("float[1,9,4] x, float[1,2,9] c", "y = NonMaxSuppression(x, c)"),
-        "cut the model before it (onnx.utils.extract_model) and suppress boxes on the host",
+    "too many boxes": (
+        model(
+            "float[1,2000,4] x, float[1,2,2000] c",
+            "y = NonMaxSuppression(x, c, m)",
+            constants={"m": 1025},
+        ),
+        "selects up to 1025 boxes of each class, but at most 1024 are supported; reduce "
+        "max_output_boxes_per_class",
+    ),
+    "boxes without scores": (
+        model("float[1,3,4] x, float[1,2,4] c", "y = NonMaxSuppression(x, c)"),
+        "[1, 3, 4] boxes and [1, 2, 4] scores do not match",
     ),
     "runtime condition": (
         onnx.parser.parse_model("""
