@@ -36,6 +36,7 @@ from .messages.sentences import reason_of
 from .messages.source import Source, SourceModule
 from .messages.stages import stage
 from .options import REPORT, CompileOptions, Place, Quantization
+from .restriction import masks_of
 from .targets import TargetChoice, change_facts, fact_types, needs_shifts, with_facts
 from .universe import frontend
 from .weights import Array, Weights
@@ -79,7 +80,7 @@ def compile_model(
     report = _quantize(module, ctx, asked, needs_shifts(described), place, use_cache)
     set_target(module, described)
     if options.ranged is not None:
-        _mark_range(module, options.ranged, options.dims or {}, model if parsed is None else parsed)
+        _mark_range(module, options, model if parsed is None else parsed)
     _mark_images(module, ctx, options.images)
     if options.choices is not None:
         demand(module, read_choices(Path(options.choices)))
@@ -280,16 +281,25 @@ def _round_scales(module: ModuleOp, ctx: CloptContext) -> None:
     NNRoundScalesPass().apply(ctx, module)
 
 
-def _mark_range(module: ModuleOp, symbol: str, dims: Mapping[str, int], source: object) -> None:
+def _mark_range(module: ModuleOp, options: CompileOptions, source: object) -> None:
     """Note the symbol whose smaller values the program also serves."""
     from .frontends.onnx.declared import ranged_ports
     from .frontends.onnx.model import Model, snapshot
 
-    if symbol not in dims or isinstance(source, ModuleOp):
+    symbol, dims = options.ranged, options.dims or {}
+    if symbol is None or symbol not in dims or isinstance(source, ModuleOp):
         raise CloptError(f'ranged names "{symbol}", which is not a dimension in dims.')
     model = source if isinstance(source, Model) else snapshot(source)
     ports = ranged_ports(model, dims, symbol)
-    module.attributes[RANGE] = RangeAttr.of(symbol, dims[symbol], ports)
+    guards = masks_of(options.changes, _input_sizes(module), dims[symbol])
+    module.attributes[RANGE] = RangeAttr.of(symbol, dims[symbol], ports, guards)
+
+
+def _input_sizes(module: ModuleOp) -> dict[str, int]:
+    """Return the numbers of elements of the inputs of a module's network by name."""
+    (network,) = nn.networks_of(module)
+    values = zip(nn.parameter_names(network), network.body.block.args, strict=False)
+    return {name: nn.count(nn.shape_of(value)) for name, value in values}
 
 
 def _mark_images(module: ModuleOp, ctx: CloptContext, names: Sequence[str]) -> None:

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 
 from .compiled_model import CompiledModel
 from .errors import CloptError, warn
-from .larger_sizes import LargerSizesSearch
+from .larger_sizes import LargerSizes, LargerSizesSearch
 from .messages.open_dimensions import OpenModelError, OpenValuesError
 from .messages.printable import printable
 from .padded_program import PaddedProgram
@@ -92,8 +92,6 @@ class DynamicModel(CompiledModel):
         self._programs = _Programs()
         self._ranges = ranges
         self._larger = LargerSizesSearch(ranges)
-        self._ranged = _outermost(self.inputs)
-        """The dimension along which programs can do less, by name; empty if there is none."""
         self._deciding: dict[Hashable, list[str]] = {}
         self._arrays: WeakValueDictionary[str, Array] = WeakValueDictionary()
         self._told = False
@@ -232,7 +230,7 @@ class DynamicModel(CompiledModel):
             names = (port.name for port in self.outputs)
             shapes |= zip(names, larger.restriction.shapes, strict=True)
             return PaddedProgram(
-                self._restricted(program, dims, sizes), shapes, larger.restriction.inputs()
+                self._restricted(program, dims, larger), shapes, larger.restriction.inputs()
             )
         except CloptError as error:  # values decide shapes, or the device is too small for it
             _log.debug("sizes %s are not rounded up: %s", dims, error)
@@ -240,16 +238,23 @@ class DynamicModel(CompiledModel):
             return None
 
     def _range_in(self, dims: Mapping[str, int]) -> str | None:
-        """Return the dimension along which the program for these sizes can do less."""
-        return self._ranged if dims.get(self._ranged, 0) > 1 else None
+        """Return the outermost dimension that is not 1; programs can do less along it."""
+        for port in self.inputs:
+            sizes = zip(port.symbols, port.shape_at(dims), strict=False)
+            name = next((name for name, size in sizes if size != 1), "")
+            if name and dims[name] > 1:
+                return name
+        return None
 
     def _restricted(
-        self, program: CompiledModel, dims: Mapping[str, int], larger: Mapping[str, int]
+        self, program: CompiledModel, dims: Mapping[str, int], larger: LargerSizes
     ) -> CompiledModel:
         """Return a program with fewer work-items, if the outermost dimension is smaller."""
-        name = self._ranged
-        is_smaller = bool(name) and dims[name] < larger[name]
-        return program.restricted(dims[name]) if is_smaller else program
+        name = self._range_in(larger.dims)
+        if name is None or dims[name] == larger.dims[name]:
+            return program
+        is_known = larger.restriction.masks_end_at(dims[name], larger.dims[name])
+        return program.restricted(dims[name]) if is_known else program
 
     def _select(
         self, given: Mapping[str, Any], dims: Mapping[str, int], queue: CommandQueue | None
@@ -312,11 +317,6 @@ def _sizes(ports: Sequence[TensorInfo], given: Mapping[str, Given]) -> dict[str,
                 )
             sources.setdefault(symbol, port.name)
     return sizes
-
-
-def _outermost(ports: Sequence[TensorInfo]) -> str:
-    """Return the first open dimension that is outermost, usually the batch; "" for none."""
-    return next((port.symbols[0] for port in ports if port.symbols and port.symbols[0]), "")
 
 
 class _Programs:

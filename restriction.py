@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 from base64 import b64decode, b64encode
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from enum import StrEnum
 from typing import Any, TypeAlias
@@ -50,6 +50,12 @@ def input_name(position: int) -> str:
     return f"clopt.size.{position}"
 
 
+def masks_of(changes: Sequence[Change], sizes: Mapping[str, int], largest: int) -> list[str]:
+    """Return the inputs that mask axes of `largest` elements; `sizes` has those of all inputs."""
+    masks = (input_name(each.input) for each in changes if each.kind is ChangeKind.MASK)
+    return [name for name in dict.fromkeys(masks) if sizes[name] == largest]
+
+
 def changes_text(changes: Sequence[Change]) -> str:
     """Return changes as JSON."""
     return json.dumps([*map(astuple, changes)])
@@ -68,6 +74,14 @@ class Restriction:
     def inputs(self) -> dict[str, Array]:
         """Return the arrays of the added inputs by name."""
         return {input_name(i): array for i, array in enumerate(self.arrays)}
+
+    def masks_end_at(self, size: int, largest: int) -> bool:
+        """Return whether all masks of `largest` elements are true for the first `size` ones."""
+        inputs = self.inputs()
+        sizes = {name: array.size for name, array in inputs.items()}
+        wanted = np.arange(largest) < size
+        names = masks_of(self.changes, sizes, largest)
+        return all(np.array_equal(inputs[name], wanted) for name in names)
 
     def as_json(self) -> str:
         """Return the restriction as text."""

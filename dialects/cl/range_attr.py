@@ -34,7 +34,9 @@ class RangeAttr(ParametrizedAttribute):
     """A symbol of the model whose value in this program is the greatest that it serves.
 
     `#cl.range<"batch", 8, ["x", "y"]>`: the inputs and outputs x and y consist of eight equal
-    parts, one for each unit of the symbol, and only the first s of them matter for a value s.
+    parts, one for each unit of the symbol, and only the first s of them matter for a value s. A
+    second list, `["x", "y"], ["mask"]`, names inputs whose first s parts are true and whose others
+    are false.
     """
 
     name = "cl.range"
@@ -44,11 +46,15 @@ class RangeAttr(ParametrizedAttribute):
     bound: IntAttr
     ports: ArrayAttr[Attribute]
     """Strings, too."""
+    guards: ArrayAttr[Attribute]
 
     @classmethod
-    def of(cls, symbol: str, bound: int, ports: Sequence[str]) -> RangeAttr:
+    def of(
+        cls, symbol: str, bound: int, ports: Sequence[str], guards: Sequence[str] = ()
+    ) -> RangeAttr:
         """Return the attribute for a symbol of the value `bound`."""
-        return cls(StringAttr(symbol), IntAttr(bound), ArrayAttr(map(StringAttr, ports)))
+        lists = (ArrayAttr(map(StringAttr, names)) for names in (ports, guards))
+        return cls(StringAttr(symbol), IntAttr(bound), *lists)
 
     @property
     def largest(self) -> int:
@@ -60,6 +66,11 @@ class RangeAttr(ParametrizedAttribute):
         """The names of the inputs and outputs that consist of equal parts."""
         return [text(port) or "" for port in self.ports]
 
+    @property
+    def guard_names(self) -> list[str]:
+        """The names of the inputs that are true for the first parts."""
+        return [text(guard) or "" for guard in self.guards]
+
     @classmethod
     def parse_parameters(cls, parser: AttrParser) -> Sequence[Attribute]:
         with parser.in_angle_brackets():
@@ -67,21 +78,27 @@ class RangeAttr(ParametrizedAttribute):
             parser.parse_punctuation(",")
             bound = IntAttr(parser.parse_integer())
             parser.parse_punctuation(",")
-            ports = parser.parse_attribute()
-        if not isinstance(ports, ArrayAttr):
+            lists = [parser.parse_attribute()]
+            if parser.parse_optional_punctuation(","):
+                lists.append(parser.parse_attribute())
+        if not all(isinstance(each, ArrayAttr) for each in lists):
             parser.raise_error("the ports of a range are a list of names")
-        return symbol, bound, cast("ArrayAttr[Attribute]", ports)
+        ports, guards = (*lists, ArrayAttr[Attribute]([]))[:2]
+        return symbol, bound, cast("ArrayAttr[Attribute]", ports), guards
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_attribute(self.symbol)
             printer.print_string(f", {self.bound.data}, ")
             printer.print_attribute(self.ports)
+            if self.guards.data:
+                printer.print_string(", ")
+                printer.print_attribute(self.guards)
 
     def verify(self) -> None:
         if self.largest < 1:
             raise VerifyException(f"the largest value of a range must be positive, not {self}")
-        if not all(text(each) for each in (self.symbol, *self.ports)):
+        if not all(text(each) for each in (self.symbol, *self.ports, *self.guards)):
             raise VerifyException(f"the symbol and the ports of a range must be names, not {self}")
 
 

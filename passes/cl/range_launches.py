@@ -27,6 +27,9 @@ class CLRangeLaunchesPass(ModulePass):
     the work-items that write what is needed. Kernels and buffers stay as they are; what is not
     needed of intermediate values and outputs then holds anything.
 
+    An element that a kernel selects where a guard of the range is true, such as a key of attention,
+    is needed only for the first s parts.
+
     Where an access is not an affine function of the loops, a launch keeps its whole NDRange or
     needs its input whole. Values that select an address are needed whole. Copies and commands of
     accelerators stay whole.
@@ -62,24 +65,25 @@ class _Kernels:
         self._found: dict[object, tuple[UnitNeeds, AffineMapAttr | None] | None] = {}
 
     def uses(
-        self, name: str, results: Mapping[int, int | None]
+        self, name: str, results: Mapping[int, int | None], guards: tuple[int, ...]
     ) -> tuple[UnitNeeds, AffineMapAttr | None] | None:
         """Return what a kernel needs for `results`, and its global sizes; None if it is unknown.
 
-        `needs_of` explains the results.
+        `needs_of` explains the results and guards.
         """
-        key = name, *results.items()
+        key = name, guards, *results.items()
         if key not in self._found:
-            self._found[key] = self._analysed(name, results)
+            self._found[key] = self._analysed(name, results, guards)
         return self._found[key]
 
     def _analysed(
-        self, name: str, results: Mapping[int, int | None]
+        self, name: str, results: Mapping[int, int | None], guards: tuple[int, ...]
     ) -> tuple[UnitNeeds, AffineMapAttr | None] | None:
         func, flow = self._funcs.get(name), self._flow(name)
         if func is None or flow is None:
             return None
-        needs, sizes = needs_of(func, flow, results, Units(self._largest, flow.extents)), None
+        units, sizes = Units(self._largest, flow.extents), None
+        needs = needs_of(func, flow, results, guards, units)
         if needs.written:
             sizes = ranged_sizes(flow, needs.written, self._largest)
         return needs, None if sizes is None else AffineMapAttr(cl.sizes_map(sizes))
@@ -106,6 +110,13 @@ class _Restriction:
         self.needs: dict[SSAValue, int] = {}
         """The need for the memory of each root: `_WHOLE`, or the bytes of a part."""
         names = set(range_.port_names)
+        inputs = program.body.block.args[: program.input_count]
+        guards = set(range_.guard_names)
+        self.guards = {
+            arg
+            for port, arg in zip(program.input_ports, inputs, strict=True)
+            if port.name in guards
+        }
         outputs = program.body.block.args[program.input_count :]
         for port, arg in zip(program.output_ports, outputs, strict=True):
             part, rest = divmod(byte_count(arg.type), self.largest)
@@ -130,7 +141,8 @@ class _Restriction:
             if (need := self._need(op.args[i])) is not None:
                 elements, rest = divmod(need, _element_bytes(op.args[i]))
                 results[i] = None if rest else elements or None
-        found = self.kernels.uses(op.kernel_name, results) if results else None
+        guards = tuple(i for i, arg in enumerate(op.args) if self._is_guard(arg))
+        found = self.kernels.uses(op.kernel_name, results, guards) if results else None
         if found is None:
             for value in op.args:
                 self._require(value, _WHOLE)
@@ -141,6 +153,11 @@ class _Restriction:
         for i in needs.whole:
             self._require(op.args[i], _WHOLE)
 
+    def _is_guard(self, value: SSAValue) -> bool:
+        """Return whether a value is all of a guard."""
+        root = self.parts[value].root
+        return root in self.guards and byte_count(value.type) == byte_count(root.type)
+
     def _need(self, value: SSAValue) -> int | None:
         """Return the need of later commands for a value; None if they do not read it."""
         need = self.needs.get(self.parts[value].root)
@@ -149,6 +166,9 @@ class _Restriction:
     def _require(self, value: SSAValue, need: int) -> None:
         """Add a need for a value."""
         need, root = self._whole_parts(value, need), self.parts[value].root
+        part, rest = divmod(byte_count(root.type), self.largest)
+        if not rest and self.parts[value].offset + byte_count(value.type) <= part:
+            need = part  # all of the first part, which is always needed
         self.needs[root] = need if self.needs.get(root, need) == need else _WHOLE
 
     def _whole_parts(self, value: SSAValue, need: int) -> int:

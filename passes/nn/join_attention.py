@@ -30,9 +30,10 @@ class NNJoinAttentionPass(ModulePass):
     """Compute `softmax(f(q k^T)) v` in one kernel on CPUs, so that scores are not stored in memory.
 
     f is any chain of elementwise operations: scales, masks and biases of any broadcast shape.
-    Slices of a joint projection become reads, and a following transposition that keeps rows becomes
-    writes. The kernel keeps the scores of one vector of queries in private memory. The operations
-    stay separate if the scores exceed the L2 cache, or if there are fewer queries than lanes.
+    Slices of a joint projection and a mask of the values' rows become reads, and a following
+    transposition that keeps rows becomes writes. The kernel keeps the scores of one vector of
+    queries in private memory. The operations stay separate if the scores exceed the L2 cache, or if
+    there are fewer queries than lanes.
     """
 
     name: ClassVar[str] = "nn-join-attention"
@@ -103,7 +104,7 @@ class _Attention:
         for value in dict.fromkeys((product.a, product.b)):
             found.before += _moves(value, rows=False)
         if weighted.b not in (product.a, product.b):
-            found.before += _moves(weighted.b, rows=True)
+            found.before += _masked_moves(weighted.b)
         moved = _only_user(weighted.result)
         if isinstance(moved, nn.TransposeOp) and moved.places_rows():
             found.after.append(moved)
@@ -184,6 +185,18 @@ def _chain(value: SSAValue, user: Operation) -> list[Operation] | None:
     chains = (_chain(operand, op) for operand in operands)
     found = next((chain for chain in chains if chain is not None), None)
     return None if found is None else [*found, op]
+
+
+def _masked_moves(values: SSAValue) -> list[Operation]:
+    """Return the operation that masks rows of the values, if any, and the moves before it."""
+    mask = values.owner
+    if not isinstance(mask, nn.WhereOp) or _only_user(values) is None:
+        return _moves(values, rows=True)
+    *_, keys, columns = nn.shape_of(values)
+    is_of_rows = nn.shape_of(mask.condition)[-2:] == (keys, 1) and not nn.shape_of(mask.b)
+    if not is_of_rows or nn.shape_of(mask.a) != nn.shape_of(values) or columns == 1:
+        return []
+    return [mask, *_moves(mask.a, rows=True)]
 
 
 def _moves(value: SSAValue, rows: bool) -> list[Operation]:

@@ -38,6 +38,17 @@ NETWORK = model(
 )
 """A network that computes each image without the others."""
 
+SEQUENCE = model(
+    "float[1,n,8] x",
+    """
+        t = Transpose<perm=[0,2,1]>(x)
+        s = MatMul(x, t)
+        p = Softmax<axis=2>(s)
+        y = MatMul(p, x)
+    """,
+)
+"""Attention of tokens to all tokens."""
+
 ROWS = model("float[n,m] x", "y = ArgMax<axis=1, select_last_index=1>(x)")
 """n can be rounded up, m cannot."""
 
@@ -52,9 +63,9 @@ def images(count: int) -> np.ndarray:
 
 def check(compiled: clopt.CompiledModel, proto: onnx.ModelProto, x: np.ndarray) -> None:
     """Fail unless a model computes what onnxruntime does."""
-    (y,), (wanted,) = compiled.run([x]), by_onnxruntime(proto, {"x": x})
-    assert (y.shape, y.dtype, y.flags.c_contiguous) == (wanted.shape, wanted.dtype, True)
-    np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-6)
+    for y, wanted in zip(compiled.run([x]), by_onnxruntime(proto, {"x": x}), strict=True):
+        assert (y.shape, y.dtype, y.flags.c_contiguous) == (wanted.shape, wanted.dtype, True)
+        np.testing.assert_allclose(y, wanted, rtol=1e-5, atol=1e-6)
 
 
 def dynamic(
@@ -174,6 +185,24 @@ def test_elements_of_earlier_inputs_do_not_matter(device: str):
         for shape in sizes:
             compiled.run([np.full(given, np.nan, np.float32)])
             check(compiled, proto, floats(*shape))
+
+
+def test_sequences_share_a_program_that_takes_fewer_work_items(
+    device: str, monkeypatch: pytest.MonkeyPatch
+):
+    compiled = dynamic(SEQUENCE, device, {"n": (2, 64, 64)})
+    asked: list[int] = []
+    restricted = clopt.CompiledModel.restricted
+
+    def noted(program: clopt.CompiledModel, value: int) -> clopt.CompiledModel:
+        asked.append(value)
+        return restricted(program, value)
+
+    monkeypatch.setattr(clopt.CompiledModel, "restricted", noted)
+    for length in (64, 39, 33, 61):
+        check(compiled, SEQUENCE, floats(1, length, 8))
+    assert asked == [39, 33, 61]
+    assert compiled.programs == 1
 
 
 def test_a_larger_size_that_is_impossible(device: str):

@@ -165,8 +165,7 @@ def _slice(
         firsts[at], sizes[at], strides[at] = indices.start, len(indices), step
         if not indices:
             firsts[at] = 0
-    if (firsts, sizes, strides) == ([0] * len(shape), list(shape), [1] * len(shape)):
-        return node.input(0)
+    # A slice of the whole stays, so that networks for other sizes have the same operations.
     return node.add(nn.SliceOp(node.input(0), starts=firsts, sizes=sizes, steps=strides))
 
 

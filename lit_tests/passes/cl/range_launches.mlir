@@ -321,3 +321,50 @@ module attributes {cl.target = #cl.target<"generic-gpu", {}>, cl.range = #cl.ran
     cl.return
   }
 }
+
+// -----
+
+// A sum over all rows needs those where the guard is true. Another mask may be true anywhere.
+// CHECK-LABEL: cl.program @guarded
+// CHECK:      cl.enqueue_kernel @copy(%x, %t) sizes affine_map<()[s0] -> (s0)>
+// CHECK-NEXT: cl.enqueue_kernel @sum(%t, %mask, %u) : memref
+// CHECK-LABEL: cl.program @not_guarded
+// CHECK:      cl.enqueue_kernel @copy(%x, %t) : memref
+module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"rows", 8, ["x"], ["mask"]>} {
+  tir.func @copy(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 8>, local_size = array<i64: 1>} {
+    tir.for global_x %i = 0 to 8 {
+      %a = memref.load %x[%i] : memref<8xf32>
+      memref.store %a, %y[%i] : memref<8xf32>
+    }
+  }
+  tir.func @sum(%x: memref<8xf32>, %m: memref<8xi1>, %y: memref<1xf32>) attributes {outputs = array<i64: 2>, global_size = array<i64: 1>, local_size = array<i64: 1>} {
+    tir.for global_x %i = 0 to 1 {
+      %acc = memref.alloca() : memref<1xf32, #tir.scope<private>>
+      %zero = arith.constant 0.0 : f32
+      %first = arith.constant 0 : index
+      memref.store %zero, %acc[%first] : memref<1xf32, #tir.scope<private>>
+      tir.for serial %k = 0 to 8 {
+        %a = memref.load %acc[%first] : memref<1xf32, #tir.scope<private>>
+        %is_row = memref.load %m[%k] : memref<8xi1>
+        %b = memref.load %x[%k] : memref<8xf32>
+        %row = arith.select %is_row, %b, %zero : f32
+        %c = arith.addf %a, %row : f32
+        memref.store %c, %acc[%first] : memref<1xf32, #tir.scope<private>>
+      }
+      %a = memref.load %acc[%first] : memref<1xf32, #tir.scope<private>>
+      memref.store %a, %y[%i] : memref<1xf32>
+    }
+  }
+  cl.program @guarded(%x: memref<8xf32> {cl.name = "x"}, %mask: memref<8xi1> {cl.name = "mask"}, %u: memref<1xf32> {cl.name = "u"}) inputs 2 {
+    %t = cl.alloc : memref<8xf32>
+    cl.enqueue_kernel @copy(%x, %t) : memref<8xf32>, memref<8xf32>
+    cl.enqueue_kernel @sum(%t, %mask, %u) : memref<8xf32>, memref<8xi1>, memref<1xf32>
+    cl.return
+  }
+  cl.program @not_guarded(%x: memref<8xf32> {cl.name = "x"}, %other: memref<8xi1> {cl.name = "other"}, %u: memref<1xf32> {cl.name = "u"}) inputs 2 {
+    %t = cl.alloc : memref<8xf32>
+    cl.enqueue_kernel @copy(%x, %t) : memref<8xf32>, memref<8xf32>
+    cl.enqueue_kernel @sum(%t, %other, %u) : memref<8xf32>, memref<8xi1>, memref<1xf32>
+    cl.return
+  }
+}

@@ -110,3 +110,30 @@ func.func @split(%p: tensor<9x16xf32>, %x: tensor<4x2x10xf32>) -> tensor<2x9x4xf
   %y = nn.matmul %w, %v : (tensor<2x9x9xf32>, tensor<2x9x4xf32>) -> tensor<2x9x4xf32>
   func.return %y : tensor<2x9x4xf32>
 }
+
+// -----
+
+// A mask of the rows of the values is applied where they are read; one of single elements is not.
+// CHECK-LABEL: @masked_rows
+// CHECK: nn.fused %q, %k, %rows, %v
+// CHECK: nn.where
+// CHECK: nn.attention
+// CHECK-LABEL: @masked_elements
+// CHECK: nn.where
+// CHECK: nn.fused
+func.func @masked_rows(%q: tensor<9x4xf32>, %k: tensor<9x4xf32>, %v: tensor<9x6xf32>, %rows: tensor<9x1xi1>) -> tensor<9x6xf32> {
+  %s = nn.matmul %q, %k {transpose_b} : (tensor<9x4xf32>, tensor<9x4xf32>) -> tensor<9x9xf32>
+  %w = nn.softmax %s {axis = 1 : i64} : (tensor<9x9xf32>) -> tensor<9x9xf32>
+  %zero = nn.constant dense<0.0> : tensor<f32>
+  %m = nn.where %rows, %v, %zero : (tensor<9x1xi1>, tensor<9x6xf32>, tensor<f32>) -> tensor<9x6xf32>
+  %y = nn.matmul %w, %m : (tensor<9x9xf32>, tensor<9x6xf32>) -> tensor<9x6xf32>
+  func.return %y : tensor<9x6xf32>
+}
+func.func @masked_elements(%q: tensor<9x4xf32>, %k: tensor<9x4xf32>, %v: tensor<9x6xf32>, %all: tensor<9x6xi1>) -> tensor<9x6xf32> {
+  %s = nn.matmul %q, %k {transpose_b} : (tensor<9x4xf32>, tensor<9x4xf32>) -> tensor<9x9xf32>
+  %w = nn.softmax %s {axis = 1 : i64} : (tensor<9x9xf32>) -> tensor<9x9xf32>
+  %zero = nn.constant dense<0.0> : tensor<f32>
+  %m = nn.where %all, %v, %zero : (tensor<9x6xi1>, tensor<9x6xf32>, tensor<f32>) -> tensor<9x6xf32>
+  %y = nn.matmul %w, %m : (tensor<9x9xf32>, tensor<9x6xf32>) -> tensor<9x6xf32>
+  func.return %y : tensor<9x6xf32>
+}

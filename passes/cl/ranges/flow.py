@@ -6,7 +6,7 @@ from collections import defaultdict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from math import prod
-from typing import TypeAlias
+from typing import NamedTuple, TypeAlias
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import MemRefType
@@ -44,12 +44,19 @@ class ElementAccess:
     """How many elements, aligned along the last axis, are accessed from the indices on."""
 
 
+class GuardedLoad(NamedTuple):
+    """A load whose value is used only where elements of other memories are true."""
+
+    access: ElementAccess
+    guards: tuple[ElementAccess, ...]
+
+
 @dataclass(frozen=True, eq=False)
 class StoreFlow:
     """A store, and the loads on which it depends."""
 
     access: ElementAccess
-    values: tuple[ElementAccess, ...]
+    values: tuple[GuardedLoad, ...]
     """Loads that the stored value, or whether it is stored, depends on."""
     addresses: tuple[ElementAccess, ...]
     """Loads whose values select an address, or may be a divisor of integers."""
@@ -195,34 +202,53 @@ class _LoadsBehind:
     """The loads on which values depend, found backwards."""
 
     def __init__(self, flow: KernelFlow) -> None:
-        self.values: list[ElementAccess] = []
+        self.values: list[GuardedLoad] = []
         self.addresses: list[ElementAccess] = []
         self._flow = flow
-        self._seen: set[tuple[SSAValue, bool]] = set()
+        self._seen: set[_UsedValue] = set()
 
     def follow(self, values: Iterable[SSAValue], *, is_address: bool) -> None:
-        pending = [(value, is_address) for value in values]
+        pending = [_UsedValue(value, is_address) for value in values]
         while pending:
             found = pending.pop()
-            if found not in self._seen and not isinstance(found[0].owner, Block):
+            if found not in self._seen and not isinstance(found.value.owner, Block):
                 self._seen.add(found)
-                pending += self._behind(*found)
+                pending += self._behind(found)
 
-    def _behind(self, value: SSAValue, is_address: bool) -> list[tuple[SSAValue, bool]]:
-        """Return the values that `value` is computed from; note it if it is loaded."""
-        op = value.owner
+    def _behind(self, use: _UsedValue) -> list[_UsedValue]:
+        """Return the values that a value is computed from; note it if it is loaded."""
+        op, is_address = use.value.owner, use.is_address
         assert isinstance(op, Operation)
         if isinstance(op, _Load):
             access, selecting = self._flow.load_of(op)
-            (self.addresses if is_address else self.values).append(access)
-            return [(each, True) for each in selecting]
+            if is_address:
+                self.addresses.append(access)
+            else:
+                self.values.append(GuardedLoad(access, use.guards))
+            return [_UsedValue(each, True) for each in selecting]
         if isinstance(op, scf.IfOp):
-            index = op.results.index(value)
+            index = op.results.index(use.value)
             ends = [region.block.last_op for region in op.regions]
             yielded = [end.operands[index] for end in ends if isinstance(end, scf.YieldOp)]
-            return [(each, is_address) for each in (op.cond, *yielded)]
+            return [use._replace(value=each) for each in (op.cond, *yielded)]
         if op.regions:
             raise UnknownFlowError(op.name)
+        if isinstance(op, arith.SelectOp) and (guard := self._guard(op.cond)) is not None:
+            guarded = _UsedValue(op.lhs, is_address, (*use.guards, guard))
+            return [guarded, use._replace(value=op.cond), use._replace(value=op.rhs)]
         if isinstance(op, _MAY_TRAP) and not isinstance(op.rhs.owner, arith.ConstantOp):
-            is_address = True
-        return [(each, is_address) for each in op.operands]
+            use = use._replace(is_address=True)
+        return [use._replace(value=each) for each in op.operands]
+
+    def _guard(self, condition: SSAValue) -> ElementAccess | None:
+        """Return the loaded element that is a condition."""
+        op = condition.owner
+        return self._flow.load_of(op)[0] if isinstance(op, memref.LoadOp) else None
+
+
+class _UsedValue(NamedTuple):
+    """A value behind a store."""
+
+    value: SSAValue
+    is_address: bool
+    guards: tuple[ElementAccess, ...] = ()

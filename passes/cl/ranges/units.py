@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import prod
+from typing import TypeAlias
 
 from xdsl.ir.affine import (
     AffineBinaryOpExpr,
@@ -22,7 +23,10 @@ from ...tir.schedule.analysis import memref_of
 from .flow import ElementAccess, KernelFlow, StoreFlow
 
 _MOST_STORES = 4096
-"""Pairs of a store and its unit, after which the analysis gives up."""
+"""Pairs of a store and its units, after which the analysis gives up."""
+
+_Limits: TypeAlias = tuple[AffineExpr, ...]
+"""Units that all are among the leading ones where an element is needed; empty for none known."""
 
 
 @dataclass
@@ -87,6 +91,11 @@ class Units:
             if not rest:
                 yield from (stride * inner, stride)
 
+    def is_within_any(self, unit: AffineExpr | None, limits: _Limits) -> bool:
+        """Return whether a unit is among the leading ones where all `limits` are."""
+        # The first unit always is.
+        return any(self.is_within(unit, each) for each in (*limits, AffineExpr.constant(0)))
+
     def is_within(self, first: AffineExpr | None, second: AffineExpr | None) -> bool:
         """Return whether a unit is never greater than another one; False if one is unknown."""
         if first is None or second is None:
@@ -111,39 +120,47 @@ def _dividends(first: AffineExpr, second: AffineExpr) -> tuple[AffineExpr, Affin
 
 
 def needs_of(
-    func: tir.FuncOp, flow: KernelFlow, results: Mapping[int, int | None], units: Units
+    func: tir.FuncOp,
+    flow: KernelFlow,
+    results: Mapping[int, int | None],
+    guards: Collection[int],
+    units: Units,
 ) -> UnitNeeds:
     """Return what a kernel needs to compute the leading units of its results.
 
     `results` are the positions of the needed results, with the elements of a unit, or None for a
-    result that is needed whole.
+    result that is needed whole. `guards` are the positions of inputs that are true for the leading
+    units, and false for the others.
     """
-    return _Tracer(func, flow, units).run(results)
+    return _Tracer(func, flow, guards, units).run(results)
 
 
 class _Tracer:
-    def __init__(self, func: tir.FuncOp, flow: KernelFlow, units: Units) -> None:
+    def __init__(
+        self, func: tir.FuncOp, flow: KernelFlow, guards: Collection[int], units: Units
+    ) -> None:
         self.flow = flow
         self.units = units
         self.params = func.params
         outputs = set(func.output_indices)
         self.inputs = {p: i for i, p in enumerate(func.params) if i not in outputs}
+        self.guards = {func.params[i] for i in guards}
         self.needs = UnitNeeds()
-        self._pending: list[tuple[StoreFlow, AffineExpr | None]] = []
-        self._reads: dict[int, dict[tuple[ElementAccess, AffineExpr | None], None]] = {}
-        self._seen: set[tuple[StoreFlow, AffineExpr | None]] = set()
+        self._pending: list[tuple[StoreFlow, _Limits]] = []
+        self._reads: dict[int, dict[tuple[ElementAccess, _Limits], None]] = {}
+        self._seen: set[tuple[StoreFlow, _Limits]] = set()
 
     def run(self, results: Mapping[int, int | None]) -> UnitNeeds:
         for position, elements in results.items():
             for store in self.flow.stores[self.params[position]]:
                 unit = None if elements is None else self.units.of(store.access, elements)
-                self._write(store, unit)
+                self._write(store, () if unit is None else (unit,))
         while self._pending:
             if len(self._seen) > _MOST_STORES:
                 return UnitNeeds(set(self.inputs.values()), written=None)
-            store, unit = self._pending.pop()
-            for access in store.values:
-                self._read(access, unit)
+            store, limits = self._pending.pop()
+            for access, guards in store.values:
+                self._read(access, (*limits, *self._guarded(guards)))
             for access in store.addresses:
                 self._read(access, None)
         for position, reads in self._reads.items():
@@ -153,41 +170,50 @@ class _Tracer:
                 self.needs.equal[position] = elements
         return self.needs
 
-    def _elements(self, reads: Iterable[tuple[ElementAccess, AffineExpr | None]]) -> int | None:
-        """Return the elements of a unit with which an input is read no further than written."""
-        if any(unit is None for _, unit in reads):
-            return None
+    def _guarded(self, guards: Iterable[ElementAccess]) -> Iterator[AffineExpr]:
+        """Yield the units for which guards are true."""
+        for access in guards:
+            elements, rest = divmod(prod(access.shape), self.units.count)
+            if access.memory in self.guards and not rest:
+                unit = self.units.of(access, elements)
+                if unit is not None:
+                    yield unit
+
+    def _elements(self, reads: Iterable[tuple[ElementAccess, _Limits]]) -> int | None:
+        """Return the elements of a unit with which an input is read no further than needed."""
         shape = memref_of(next(iter(reads))[0].memory).get_shape()
         for elements in dict.fromkeys(self.units.choices(shape)):
             if all(
-                self.units.is_within(self.units.of(each, elements), unit) for each, unit in reads
+                self.units.is_within_any(self.units.of(each, elements), limits)
+                for each, limits in reads
             ):
                 return elements
         return None
 
-    def _write(self, store: StoreFlow, unit: AffineExpr | None) -> None:
+    def _write(self, store: StoreFlow, limits: _Limits) -> None:
         """Follow a needed store to a parameter."""
-        if unit is None:
+        if not limits:
             self.needs.written = None
         elif self.needs.written is not None:
-            self.needs.written.append(unit)
-        self._follow(store, unit)
+            self.needs.written.append(limits[0])
+        self._follow(store, limits)
 
-    def _follow(self, store: StoreFlow, unit: AffineExpr | None) -> None:
-        if (store, unit) not in self._seen:
-            self._seen.add((store, unit))
-            self._pending.append((store, unit))
+    def _follow(self, store: StoreFlow, limits: _Limits) -> None:
+        if (store, limits) not in self._seen:
+            self._seen.add((store, limits))
+            self._pending.append((store, limits))
 
-    def _read(self, access: ElementAccess, unit: AffineExpr | None) -> None:
-        """Follow a load of which only `unit` and those before it are needed; None means all."""
+    def _read(self, access: ElementAccess, limits: _Limits | None) -> None:
+        """Follow a load that is needed where units are among the leading ones; None: everywhere."""
         position = self.inputs.get(access.memory)
         if position is None:
             is_result = access.memory in self.params
             for store in self.flow.stores[access.memory]:
-                seen = None if unit is None else self._at(unit, access, store)
-                (self._write if is_result else self._follow)(store, seen)
+                seen = (self._at(unit, access, store) for unit in limits or ())
+                known = tuple(dict.fromkeys(unit for unit in seen if unit is not None))
+                (self._write if is_result else self._follow)(store, known)
         else:
-            self._reads.setdefault(position, {})[access, unit] = None
+            self._reads.setdefault(position, {})[access, limits or ()] = None
 
     def _at(self, unit: AffineExpr, load: ElementAccess, store: StoreFlow) -> AffineExpr | None:
         """Return a unit over the loops around `load` over those around a store that it sees.

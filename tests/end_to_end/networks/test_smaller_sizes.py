@@ -109,6 +109,25 @@ TRANSFORMER = model(
     },
 )
 
+# Tokens attend to all tokens, and the first one is an output of its own.
+SEQUENCE = model(
+    "float[1,n,16] x",
+    """
+        q = MatMul(x, wq)
+        k0 = MatMul(x, wk)
+        k = Transpose<perm=[0,2,1]>(k0)
+        scores = MatMul(q, k)
+        weights = Softmax<axis=-1>(scores)
+        v = MatMul(x, wv)
+        mixed = MatMul(weights, v)
+        added = Add(mixed, x)
+        y = Relu(added)
+        first = Gather<axis=1>(added, zero)
+        z = Tanh(first)
+    """,
+    constants={**{name: floats(16, 16) for name in ("wq", "wk", "wv")}, "zero": 0},
+)
+
 # The layout of torch's attention and LSTM: between two transposes, the batch is an inner axis.
 INNER = model(
     "float[n,5,16] x",
@@ -187,6 +206,24 @@ def test_smaller_sizes_launch_fewer_work_items(name: str, device: str):
     assert counts == sorted(counts)
     assert counts[-1] == work_items(compiled)
     assert counts[3] <= 0.6 * counts[-1]
+
+
+def test_a_shorter_sequence_ignores_keys_and_values_after_it(device: str):
+    """They are not computed, and what was there before may be anything."""
+    longest = 64
+    model = clopt.compile(SEQUENCE, device=device, dims={"n": (2, longest, longest)})
+    assert isinstance(model, clopt.DynamicModel)
+    model.run([floats(1, longest, 16)])
+    (program,) = model._programs.all()
+    for length in (63, 40, 33):
+        x = floats(1, length, 16)
+        model.run([x])
+        poison(program)
+        for found, wanted in zip(model.run([x]), by_onnxruntime(SEQUENCE, {"x": x}), strict=True):
+            np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
+    assert model.programs == 1
+    counts = [work_items(each) for each in (program.restricted(33), program)]
+    assert counts[0] <= 0.8 * counts[1]
 
 
 def test_a_product_computes_images_in_their_own_work_items(device: str):

@@ -45,6 +45,9 @@ _SUMS_SHARE = 8
 """Sums in memory take at most 1/8 of L2; a quarter is slower (measured)."""
 _BATCH_TILE = 1.15
 """The cost of a tile of several images relative to one image, if the batch may be smaller."""
+_MOST_IMAGES = 32
+"""The largest batch that is served by smaller tiles. The rows of a longer sequence are many tiles.
+"""
 _PAGE = 4096
 """Bytes of memory whose lines have different places in the first cache: it has 64 sets."""
 
@@ -129,7 +132,7 @@ class RegisterTileModel:
         """The extent of the dimension that may be smaller; None if none may be."""
         module = self.contraction.func.get_toplevel_object()
         found = cl.range_of(module) if isinstance(module, ModuleOp) else None
-        return None if found is None else found.largest
+        return None if found is None or found.largest > _MOST_IMAGES else found.largest
 
 
 def candidates(model: RegisterTileModel) -> Iterator[RegisterTile]:
