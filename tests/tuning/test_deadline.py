@@ -21,6 +21,7 @@ from clopt.tuning.deadline import NEVER, Deadline, TimeIsUpError
 from clopt.tuning.session import Budget, Session
 from clopt.tuning.trial import Result, Trial
 from clopt.tuning.turns import CPU, TurnMissedError, Turns
+from support import processes
 from support.tuning.fake import FakeMachines, Notes
 from support.tuning.networks import residual_tasks
 
@@ -50,7 +51,7 @@ def test_trials_that_hang_do_not_hold_up_a_search():
     session = Session([task], machines, Notes(), Budget(seconds=0.5))
     start = time.monotonic()
     (outcome,) = session.run()
-    assert 0.4 < time.monotonic() - start < 1.0
+    assert 0.4 < time.monotonic() - start < processes.LIMIT
     assert outcome.best is outcome.default
     begun, *others = machines.waiting
     assert not begun.cancelled()

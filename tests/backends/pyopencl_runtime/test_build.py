@@ -163,11 +163,12 @@ HANGING = (
 
 @pytest.mark.usefixtures("helpers")
 def test_a_helper_whose_driver_hangs_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(workers, "_MOST_SECONDS", 2.0)
     monkeypatch.setattr(workers, "_PATIENCE", 0.1)
     begun = Event()
 
     def job(key: str) -> bytes:
+        # For the job alone: on a busy machine the helper's start takes longer.
+        monkeypatch.setattr(workers, "_MOST_SECONDS", 2.0)
         begun.set()
         return key.encode()
 
