@@ -21,6 +21,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsTerminator, Pure
 from xdsl.utils.exceptions import VerifyException
 
+from ..graph_signature import GraphSignature, print_signature, verify_results
 from ..offload import CommandWork, OffloadCallOp, OffloadGraphOp, Tensors
 from ..properties import I64
 from .attributes import ELEMENT_TYPES, Arithmetic, ArithmeticAttr, Layout, Usage
@@ -225,48 +226,23 @@ class GraphOp(OffloadGraphOp):
                 )
             if type_.usage is Usage.PARAMETER:
                 raise VerifyException("inputs and outputs of a graph must not be parameters")
-        if not self.outputs:
-            raise VerifyException("a graph must return at least one tensor")
-        if any(not isinstance(value.owner, MLOp) for value in self.outputs):
-            raise VerifyException("a graph must return results of its commands")
-        if len(set(self.outputs)) < len(self.outputs):
-            raise VerifyException("a graph must not return a tensor twice")
+        verify_results(self.outputs, MLOp, "commands")
 
     @classmethod
     def parse(cls, parser: Parser) -> GraphOp:
-        name = parser.parse_symbol_name().data
-        args = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
-        start = parser.pos
-        parser.parse_punctuation("->")
-        types = parser.parse_optional_comma_separated_list(
-            parser.Delimiter.PAREN, parser.parse_type
-        )
-        if types is None:
-            types = [parser.parse_type()]
-        end = parser.pos
+        signature = GraphSignature.parse(parser)
         parser.parse_keyword("version")
         version = parser.parse_integer()
         parser.parse_keyword("arithmetic")
         arithmetic = parser.parse_str_enum(Arithmetic)
         attributes = parser.parse_optional_attr_dict_with_keyword()
-        op = cls(name, version, arithmetic, parser.parse_region(args))
+        op = cls(signature.name, version, arithmetic, parser.parse_region(signature.arguments))
         op.attributes |= {} if attributes is None else attributes.data
-        if [value.type for value in op.outputs] != types:
-            parser.raise_error("the returned values have other types", start, end)
+        signature.check(parser, op.outputs)
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_symbol_name(self.sym_name.data)
-        with printer.in_parens():
-            printer.print_list(self.inputs, printer.print_block_argument)
-        printer.print_string(" -> ")
-        types = [value.type for value in self.outputs]
-        if len(types) == 1:
-            printer.print_attribute(types[0])
-        else:
-            with printer.in_parens():
-                printer.print_list(types, printer.print_attribute)
+        print_signature(printer, self.sym_name.data, self.inputs, self.outputs)
         printer.print_string(f" version {self.version} arithmetic {self.arithmetic_mode}")
         printer.print_op_attributes(self.attributes, print_keyword=True)
         printer.print_string(" ")

@@ -19,6 +19,7 @@ from xdsl.printer import Printer
 from xdsl.traits import IsolatedFromAbove, IsTerminator, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from ..graph_signature import GraphSignature, print_signature, verify_results
 from ..nn.constant import ConstantOp
 from .config import Config, ConfigAttr
 from .layers import LayerOp
@@ -91,47 +92,23 @@ class GraphOp(IRDLOperation):
                 _verify_constants(op)
             if isinstance(op, ConcatOp) and (why_not := op.why_not(self.config)):
                 raise VerifyException(why_not)
-        if not self.outputs:
-            raise VerifyException("a graph must return at least one tensor")
-        if any(not isinstance(value.owner, LayerOp) for value in self.outputs):
-            raise VerifyException("a graph must return results of its layers")
-        if len(set(self.outputs)) < len(self.outputs):
-            raise VerifyException("a graph must not return a tensor twice")
+        verify_results(self.outputs, LayerOp, "layers")
 
     @classmethod
     def parse(cls, parser: Parser) -> GraphOp:
-        name = parser.parse_symbol_name().data
-        args = parser.parse_comma_separated_list(parser.Delimiter.PAREN, parser.parse_argument)
+        signature = GraphSignature.parse(parser)
         start = parser.pos
-        parser.parse_punctuation("->")
-        types = parser.parse_optional_comma_separated_list(
-            parser.Delimiter.PAREN, parser.parse_type
-        )
-        if types is None:
-            types = [parser.parse_type()]
-        end = parser.pos
         config = parser.parse_attribute()
         if not isinstance(config, ConfigAttr):
-            parser.raise_error("expected a #vta.config", end, parser.pos)
+            parser.raise_error("expected a #vta.config", start, parser.pos)
         attributes = parser.parse_optional_attr_dict_with_keyword()
-        op = cls(name, config.data, parser.parse_region(args))
+        op = cls(signature.name, config.data, parser.parse_region(signature.arguments))
         op.attributes |= {} if attributes is None else attributes.data
-        if [value.type for value in op.outputs] != types:
-            parser.raise_error("the returned values have other types", start, end)
+        signature.check(parser, op.outputs)
         return op
 
     def print(self, printer: Printer) -> None:
-        printer.print_string(" ")
-        printer.print_symbol_name(self.sym_name.data)
-        with printer.in_parens():
-            printer.print_list(self.inputs, printer.print_block_argument)
-        printer.print_string(" -> ")
-        types = [value.type for value in self.outputs]
-        if len(types) == 1:
-            printer.print_attribute(types[0])
-        else:
-            with printer.in_parens():
-                printer.print_list(types, printer.print_attribute)
+        print_signature(printer, self.sym_name.data, self.inputs, self.outputs)
         printer.print_string(" ")
         printer.print_attribute(self.config_attr)
         printer.print_op_attributes(self.attributes, print_keyword=True)
