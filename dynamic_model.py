@@ -91,7 +91,7 @@ class DynamicModel(CompiledModel):
         self._make_executable = self._refuse
         self._programs = _Programs()
         self._ranges = ranges
-        self._larger = LargerSizesSearch(ranges)
+        self._larger = LargerSizesSearch(ranges, self.inputs)
         self._deciding: dict[Hashable, list[str]] = {}
         self._arrays: WeakValueDictionary[str, Array] = WeakValueDictionary()
         self._told = False
@@ -224,7 +224,7 @@ class DynamicModel(CompiledModel):
                 return None
             sizes, changes = larger.dims, larger.restriction.changes
             key = tuple(sizes.items()), changes
-            bound = compilation.bound(sizes, {}, self._range_in(sizes), changes)
+            bound = compilation.bound(sizes, {}, self._larger.ranged(sizes), changes)
             program = programs.get(key, lambda: self._compile(bound))
             shapes = {port.name: port.shape_at(dims) for port in self.inputs}
             names = (port.name for port in self.outputs)
@@ -237,20 +237,11 @@ class DynamicModel(CompiledModel):
             self._larger.keep_exact(dims)
             return None
 
-    def _range_in(self, dims: Mapping[str, int]) -> str | None:
-        """Return the outermost dimension that is not 1; programs can do less along it."""
-        for port in self.inputs:
-            sizes = zip(port.symbols, port.shape_at(dims), strict=False)
-            name = next((name for name, size in sizes if size != 1), "")
-            if name and dims[name] > 1:
-                return name
-        return None
-
     def _restricted(
         self, program: CompiledModel, dims: Mapping[str, int], larger: LargerSizes
     ) -> CompiledModel:
         """Return a program with fewer work-items, if the outermost dimension is smaller."""
-        name = self._range_in(larger.dims)
+        name = self._larger.ranged(larger.dims)
         if name is None or dims[name] == larger.dims[name]:
             return program
         is_known = larger.restriction.masks_end_at(dims[name], larger.dims[name])
@@ -272,7 +263,7 @@ class DynamicModel(CompiledModel):
                 for port in self.inputs
                 if port.name in deciding
             }
-            ranged = None if values else self._range_in(dims)
+            ranged = None if values else self._larger.ranged(dims)
             contents = tuple((name, each.shape, each.tobytes()) for name, each in values.items())
             try:
                 program = programs.get(

@@ -12,6 +12,7 @@ from .messages.open_dimensions import OpenModelError
 from .restriction import Change, Restriction
 from .size_range import SizeRange
 from .static_compilation import StaticCompilation
+from .tensor_info import TensorInfo
 
 _ANY = SizeRange()
 
@@ -29,8 +30,9 @@ class LargerSizes:
 class LargerSizesSearch:
     """Rounds sizes up where the results for the larger sizes contain the wanted ones."""
 
-    def __init__(self, ranges: Mapping[str, SizeRange]) -> None:
+    def __init__(self, ranges: Mapping[str, SizeRange], inputs: Sequence[TensorInfo]) -> None:
         self._ranges = ranges
+        self._inputs = inputs
         self._exact: set[str] = set()
         """The dimensions that no proof could round up; it is not tried again."""
         self._changes: dict[_Sizes, Sequence[Change] | None] = {}
@@ -42,6 +44,15 @@ class LargerSizesSearch:
         for name, size in dims.items():
             if name in self._ranges:
                 self._ranges[name].check(name, size)
+
+    def ranged(self, dims: Mapping[str, int]) -> str | None:
+        """Return the outermost dimension that is not 1; programs can do less along it."""
+        for port in self._inputs:
+            sizes = zip(port.symbols, port.shape_at(dims), strict=False)
+            name = next((name for name, size in sizes if size != 1), "")
+            if name and dims[name] > 1:
+                return name
+        return None
 
     def find(self, compilation: StaticCompilation, dims: Mapping[str, int]) -> LargerSizes | None:
         """Return the rounded sizes for the open dimensions of a model; None for the sizes alone.
@@ -60,7 +71,11 @@ class LargerSizesSearch:
     def _search(
         self, compilation: StaticCompilation, dims: Mapping[str, int]
     ) -> LargerSizes | None:
-        rounded = {n: self._ranges.get(n, _ANY).rounded(size) for n, size in dims.items()}
+        ranged = self.ranged(dims)
+        rounded = {
+            name: self._ranges.get(name, _ANY).rounded(size, is_close=name != ranged)
+            for name, size in dims.items()
+        }
         names = [name for name in dims if rounded[name] > 1 and name not in self._exact]
         if not names:
             return None

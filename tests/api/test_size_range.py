@@ -1,0 +1,27 @@
+"""The sizes of the programs that serve others."""
+
+from __future__ import annotations
+
+import pytest
+
+from clopt.size_range import SizeRange
+
+
+@pytest.mark.parametrize(
+    ("size", "wanted", "close"),
+    [(0, 0, 0), (1, 1, 1), (3, 4, 4), (8, 8, 8), (9, 16, 16), (17, 32, 24), (300, 512, 320)],
+)
+def test_sizes_without_a_range(size: int, wanted: int, close: int):
+    """A power of two, or a sixteenth of it that is at least 8."""
+    assert SizeRange().rounded(size) == wanted
+    assert SizeRange().rounded(size, is_close=True) == close
+
+
+@pytest.mark.parametrize(
+    ("size", "wanted", "close"),
+    [(100, 128, 104), (200, 200, 200), (250, 256, 256), (520, 600, 576)],
+)
+def test_ends_of_a_range(size: int, wanted: int, close: int):
+    usual_at_200 = SizeRange(1, 600, 200)
+    assert usual_at_200.rounded(size) == wanted
+    assert usual_at_200.rounded(size, is_close=True) == close
