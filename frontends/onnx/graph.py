@@ -194,7 +194,7 @@ class NodeImporter:
         else:
             assert schema is not None, "an operator without a handler is defined by ONNX"
             results = self._expand(schema, node, name, label, given)
-        return rounded(self._builder, schema, inputs, results) if is_narrow else results
+        return rounded(self._builder, schema, node, inputs, results) if is_narrow else results
 
     def _expand(
         self,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from onnx import NodeProto
 from onnx.defs import OpSchema
 from xdsl.ir import Attribute, SSAValue
 
@@ -13,11 +14,14 @@ from ..builder import Builder
 from .node import Results
 
 _DIRECT = frozenset(
-    "Cast CastLike Concat ConstantOfShape DepthToSpace DequantizeLinear Expand EyeLike Flatten "
-    "Gather GatherElements GatherND Identity If Loop QuantizeLinear Reshape Scan Shape Size Slice "
+    "Cast CastLike Concat ConstantOfShape DepthToSpace DequantizeLinear Expand Flatten Gather "
+    "GatherElements GatherND Identity If Loop QuantizeLinear Reshape Scan Shape Size Slice "
     "SpaceToDepth Split Squeeze Tile Transpose Unsqueeze Where".split()
 )
 """Operators that move or convert narrow elements themselves."""
+
+_LIKE = frozenset({"Bernoulli", "EyeLike", "RandomNormalLike", "RandomUniformLike"})
+"""Operators whose result has the element type of the input, unless the attribute `dtype` is set."""
 
 
 def computes_wide(op_type: str, inputs: Sequence[SSAValue | None]) -> bool:
@@ -41,10 +45,11 @@ def widened(builder: Builder, inputs: Sequence[SSAValue | None]) -> list[SSAValu
 def rounded(
     builder: Builder,
     schema: OpSchema | None,
+    node: NodeProto,
     inputs: Sequence[SSAValue | None],
     results: Results,
 ) -> list[SSAValue | None]:
-    """Cast the results whose type the schema ties to a narrow input: they round once."""
+    """Cast the results that have the type of a narrow input: they round once."""
     values: list[SSAValue | None] = [results] if isinstance(results, SSAValue) else list(results)
     if schema is None:
         return values
@@ -52,6 +57,8 @@ def rounded(
     for position, value in enumerate(inputs):
         if value is not None and is_narrow(element := tensor_type(value).element_type):
             narrow[_type_name(schema.inputs, position)] = element
+    if node.op_type in _LIKE and all(each.name != "dtype" for each in node.attribute):
+        narrow[_type_name(schema.outputs, 0)] = narrow[_type_name(schema.inputs, 0)]
 
     def cast(position: int, value: SSAValue | None) -> SSAValue | None:
         element = narrow.get(_type_name(schema.outputs, position))

@@ -63,6 +63,19 @@ def test_moves(device: str, name: str) -> None:
 
 
 @pytest.mark.by_default(cases=1)
+@pytest.mark.parametrize("kind", ["Bernoulli", "EyeLike", "RandomNormalLike", "RandomUniformLike"])
+def test_the_type_of_the_input_is_that_of_the_result(device: str, kind: str) -> None:
+    """Unless the attribute `dtype` is set, which ONNX's schema does not tie to the input."""
+    seed = {} if kind == "EyeLike" else {"seed": 1.0}
+    made = model([helper.make_node(kind, ["x"], ["y"], **seed)], [("x", "BFLOAT16", SHAPE)], "y")
+    x = np.full(SHAPE, 0.5, DTYPES["BFLOAT16"])
+    (y,), (wanted,) = clopt.compile(made, device=device).run([x]), by_onnx(made, {"x": x})
+    assert y.dtype == wanted.dtype == x.dtype
+    # The reference rounds some numbers twice: to f32 or f64 first.
+    np.testing.assert_allclose(y.astype("f4"), wanted.astype("f4"), rtol=2**-7)
+
+
+@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize(("given", "asked"), [("BFLOAT16", "FLOAT"), ("FLOAT", "BFLOAT16")])
 def test_an_identity_of_another_type(device: str, given: str, asked: str) -> None:
     to = TensorProto.DataType.Value(asked)
