@@ -1,4 +1,4 @@
-"""Element types that tensors only store: each is held in a byte or two, and nothing computes in it.
+"""Element types for storage only: an element takes one or two bytes, and nothing computes in it.
 
 `nn.cast` converts from and to these types; other operations can only move their elements. A device
 sees integers, one byte (bfloat16: two) for each element, as in the arrays of `ml_dtypes`.

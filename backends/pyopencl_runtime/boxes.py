@@ -26,7 +26,7 @@ _Extent: TypeAlias = "tuple[int, int]"
 
 @dataclass(frozen=True)
 class LeadingBox:
-    """The first elements along each axis of a larger array."""
+    """A box of the first elements along each axis of a larger array."""
 
     shape: tuple[int, ...]
     whole: tuple[int, ...]

@@ -73,7 +73,7 @@ class Side:
     def new(self, i: int) -> Array:
         """Return an array for an output of the program, or for the box of it that callers get.
 
-        It is one to use in place where that is possible.
+        If possible, the device writes to it in place.
         """
         port, box = self.outputs[i], self.boxes[i]
         size = box.whole_bytes

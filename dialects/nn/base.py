@@ -64,8 +64,7 @@ class NNOp(InferredOp, HasCanonicalizationPatternsInterface, ABC):
     """Whether adjacent elements of the result need not be adjacent along that axis in the operand.
     """
     ACCEPTS_NARROW: ClassVar[bool] = False
-    """Whether elements may have a type that tensors only store, as the operation only moves them.
-    """
+    """Whether elements may have a narrow type: the operation moves them without computing."""
 
     def __init__(
         self,

@@ -1,7 +1,7 @@
 """Values with a size that only the device knows, and the operators that may read them.
 
-Such a value has room for the most elements that there can be. Those that count come first along one
-axis; the others hold anything, but valid indices where the value holds indices.
+Such a value has room for the largest possible number of elements. The selected elements come first
+along one axis. The rest is unspecified, except that indices stay valid.
 """
 
 from __future__ import annotations

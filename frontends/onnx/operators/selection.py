@@ -17,7 +17,7 @@ from ..node import NodeContext, Table
 
 
 def prefix_counts(builder: Builder, mask: SSAValue) -> SSAValue:
-    """Return how many elements of a mask [n] are set up to each one, itself included, as i32.
+    """Return the inclusive running count of the set elements of a mask [n], as i32.
 
     Rows of about sqrt(n) elements are summed first, then the totals of rows: a running sum of n
     elements takes n^2 additions.
