@@ -26,8 +26,10 @@ def _from_the_front(node: NodeContext, axis: int) -> SSAValue:
     known, size = node.builder.known(indices), node.shape()[axis]
     if known is None or (known < -size).any() or not (known < 0).any():
         return indices
-    from_the_front = np.where(known < 0, known + size, known)
-    return node.add(nn.ConstantOp.from_array(from_the_front.astype(known.dtype)))
+    from_the_front = np.where(known < 0, known.astype(np.int64) + size, known)
+    if size <= np.iinfo(known.dtype).max:
+        from_the_front = from_the_front.astype(known.dtype)
+    return node.add(nn.ConstantOp.from_array(from_the_front))
 
 
 def import_gather_elements(node: NodeContext) -> SSAValue:
