@@ -85,7 +85,7 @@ def test_sizes_up_to_a_power_of_two_share_a_program(devices: dict[str, str]):
             assert compiled.programs == programs
 
 
-@pytest.mark.by_default(cases=2)
+@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize(
     "target",
     [
