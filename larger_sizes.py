@@ -38,6 +38,8 @@ class LargerSizesSearch:
         self._changes: dict[_Sizes, Sequence[Change] | None] = {}
         """The changes of the program for each set of rounded sizes; None if there is no proof."""
         self._found: dict[_Sizes, LargerSizes | None] = {}
+        self._whole: tuple[_Sizes, StaticCompilation] | None = None
+        """The last rounded sizes; their network is imported once for the proofs of many sizes."""
 
     def check(self, dims: Mapping[str, int]) -> None:
         """Raise CloptError for a size outside of its range."""
@@ -85,7 +87,7 @@ class LargerSizesSearch:
         def proved(*names: str) -> LargerSizes | None:
             larger = {**dims, **{name: rounded[name] for name in names}}
             try:
-                return self._proved(exact, compilation.bound(larger, {}), larger, names)
+                return self._proved(exact, self._whole_for(compilation, larger), larger, names)
             except OpenModelError:
                 raise
             except CloptError:  # the larger sizes are not possible
@@ -94,12 +96,23 @@ class LargerSizesSearch:
         if found := proved(*names):
             return found
         possible = [name for name in names if proved(name)]
-        self._exact.update(set(names) - set(possible))
+        for name in names:
+            # A size may be special, such as 1, while others can be rounded up.
+            if self._changes[tuple({**dims, name: rounded[name]}.items())] is None:
+                self._exact.add(name)
         while possible:
             if found := proved(*possible):
                 return found
             possible.pop()
         return None
+
+    def _whole_for(
+        self, compilation: StaticCompilation, larger: Mapping[str, int]
+    ) -> StaticCompilation:
+        key = tuple(larger.items())
+        if self._whole is None or self._whole[0] != key:
+            self._whole = key, compilation.bound(larger, {})
+        return self._whole[1]
 
     def _proved(
         self,

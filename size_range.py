@@ -42,8 +42,11 @@ class SizeRange:
         """Return the size of the program that serves `size`.
 
         It is the next power of two, or the next sixteenth of it, at least 8, if the program must be
-        close to the size; or the usual or largest size if that is less.
+        close to the size; or the usual or largest size if that is less. If the largest size is the
+        usual one, its program serves all.
         """
+        if size and self.most is not None and self.most == self.usual:
+            return self.most
         power = 1 << max(0, size - 1).bit_length()
         step = min(power, max(power // _SHARES, _LEAST_STEP)) if is_close else power
         ends = (end for end in (self.usual, self.most) if end is not None and end >= size)

@@ -205,6 +205,14 @@ def test_sequences_share_a_program_that_takes_fewer_work_items(
     assert compiled.programs == 1
 
 
+def test_a_special_size_does_not_keep_others_exact(device: str):
+    """The loops over one token differ from those over several, so that it has its own program."""
+    compiled = dynamic(SEQUENCE, device, {"n": (1, 16, 16)})
+    for length, programs in ((1, 1), (5, 2), (16, 2), (1, 2)):
+        check(compiled, SEQUENCE, floats(1, length, 8))
+        assert compiled.programs == programs
+
+
 def test_a_larger_size_that_is_impossible(device: str):
     """The table has eleven rows, so nine and ten rows take programs of their own."""
     proto = model(

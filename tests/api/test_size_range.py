@@ -25,3 +25,10 @@ def test_ends_of_a_range(size: int, wanted: int, close: int):
     usual_at_200 = SizeRange(1, 600, 200)
     assert usual_at_200.rounded(size) == wanted
     assert usual_at_200.rounded(size, is_close=True) == close
+
+
+@pytest.mark.parametrize("size", [1, 3, 64])
+def test_one_program_for_all_sizes(size: int):
+    assert SizeRange(1, 64, 64).rounded(size) == 64
+    assert SizeRange(1, 64, 64).rounded(size, is_close=True) == 64
+    assert SizeRange(0, 64, 64).rounded(0) == 0
