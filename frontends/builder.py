@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
-from xdsl.dialects.builtin import LocationAttr, NameLoc, NoneAttr, StringAttr, UnknownLoc
+from xdsl.dialects.builtin import IndexType, LocationAttr, NameLoc, NoneAttr, StringAttr, UnknownLoc
 from xdsl.ir import Attribute, Block, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -79,6 +79,8 @@ class Builder:
         """The inputs of the network, by value, with their names."""
         self.data_sizes: dict[SSAValue, DataSize] = {}
         """The sizes that only the device knows; the shape of such a value is an upper bound."""
+        self.sequences: dict[SSAValue, Sequence[SSAValue] | None] = {}
+        """The values that are sequences, with their elements; None for an optional without one."""
         self._known: dict[SSAValue, Array] = {}
         self._hints: dict[SSAValue, str] = {}
         self._placed: dict[SSAValue, SSAValue] = {}
@@ -130,6 +132,16 @@ class Builder:
         self._known[value] = array
         self._hints[value] = hint
         return value
+
+    def sequence(self, values: Sequence[SSAValue] | None) -> SSAValue:
+        """Return a value that stands for a sequence; None is an optional without element."""
+        (value,) = Block(arg_types=(IndexType(),)).args
+        self.sequences[value] = values
+        return value
+
+    def is_absent(self, value: SSAValue) -> bool:
+        """Return whether a value is an optional without element."""
+        return value in self.sequences and self.sequences[value] is None
 
     def known_if_empty(self, value: SSAValue) -> SSAValue:
         """Return `value`, or an empty constant in its place if it has no elements."""

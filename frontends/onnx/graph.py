@@ -21,7 +21,7 @@ from .functions import bind_attributes, definition, is_defined, schema_of
 from .model import FunctionKey, domain_of
 from .narrow import computes_wide, rounded, widened
 from .node import NodeContext, Results
-from .operators import handler_for, oldest_opset
+from .operators import handler_for, oldest_opset, sequences
 from .order import execution_order, read_names
 from .tensors import read_tensor
 
@@ -182,7 +182,16 @@ class NodeImporter:
         schema = schema_of(domain, node.op_type, opset)
         if schema is not None:
             _check_arity(schema.min_input, schema.max_input, inputs, label)
-        is_narrow = computes_wide(node.op_type, inputs)
+        reads_sequence = not self._builder.sequences.keys().isdisjoint(filter(None, inputs))
+        if reads_sequence and node.op_type not in sequences.READERS:
+            raise CloptError(
+                f"{label}: reads a sequence or an optional, which this operator does not take."
+            )
+        is_narrow = (
+            not reads_sequence
+            and node.op_type not in sequences.TABLE
+            and computes_wide(node.op_type, inputs)
+        )
         given = widened(self._builder, inputs) if is_narrow else inputs
         handler = handler_for(domain, node.op_type, opset)
         if handler is not None:

@@ -61,6 +61,12 @@ def import_onnx(
     with _empty_dimensions_named(dims):
         found = importer.import_model(model.graph, scope)
         names = [value.name for value in model.graph.output]
+        for name, value in zip(names, found, strict=True):
+            if value in builder.sequences:
+                raise CloptError(
+                    f"the output '{printable(name)}' is a sequence or an optional; only tensors "
+                    "can be outputs."
+                )
         counts = _computed_sizes(builder, dict(zip(names, found, strict=True)))
         outputs = [builder.place(value) for value in (*found, *counts.values())]
     block.add_op(func.ReturnOp(*outputs))

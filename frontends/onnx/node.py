@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NoReturn, Protocol, TypeAlias
 
 import numpy as np
-from onnx import AttributeProto, GraphProto, NodeProto
+from onnx import AttributeProto, GraphProto, NodeProto, TypeProto
 from xdsl.ir import SSAValue
 
 from ...dialects.nn.base import NNOp
@@ -93,6 +93,13 @@ class NodeContext:
     def replace(self, index: int, value: SSAValue) -> None:
         """Let importers that this one calls read `value` as the input at `index`."""
         self.inputs = [*self.inputs[:index], value, *self.inputs[index + 1 :]]
+
+    def sequence(self, index: int) -> Sequence[SSAValue]:
+        """Return the elements of an input that is a sequence."""
+        values = self.builder.sequences.get(self.input(index))
+        if values is None:
+            self.refuse(f"its input {index} must be a sequence.")
+        return values
 
     def present(self) -> list[SSAValue]:
         """Return all inputs of a variadic operator."""
@@ -211,6 +218,11 @@ class NodeContext:
         """Return a tensor attribute, or None if it is absent."""
         attribute = self._take(name, AttributeProto.TENSOR)
         return read_tensor(attribute.t, None) if attribute else None
+
+    def type_proto(self, name: str) -> TypeProto | None:
+        """Return a type, or None if it is absent."""
+        attribute = self._take(name, AttributeProto.TYPE_PROTO)
+        return attribute.tp if attribute else None
 
     def graph(self, name: str) -> GraphProto:
         """Return a required subgraph."""

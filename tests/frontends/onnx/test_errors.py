@@ -191,10 +191,6 @@ SENTENCES = {
         model("optional(float[2]) x", "y = Identity(x)"),
         "the input 'x' has a optional type",
     ),
-    "sequence operator": (
-        model(X, "s = SequenceConstruct(x, x)"),
-        "the operator SequenceConstruct is not supported",
-    ),
     "nothing computed": (
         model(X, ""),
         "computes nothing: its graph has no output",

@@ -7,9 +7,9 @@ from collections.abc import Callable, Sequence
 
 from xdsl.ir import SSAValue
 
-from ....dialects.nn.types import tensor_type
-from ...builder import Builder
-from ..node import Handler, NodeContext, Table
+from .....dialects.nn.types import tensor_type
+from ....builder import Builder
+from ...node import Handler, NodeContext, Table
 
 Step = Callable[[SSAValue, SSAValue, Sequence[SSAValue]], Sequence[SSAValue]]
 """Maps the learning rate, the number of updates so far and [tensor, gradient, *states] to the new

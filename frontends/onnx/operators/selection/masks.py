@@ -9,11 +9,11 @@ import numpy as np
 from xdsl.dialects.builtin import i1, i32, i64
 from xdsl.ir import SSAValue
 
-from ....dialects import nn
-from ....dialects.nn.types import is_float, shape_of, tensor_type
-from ...builder import Builder, array_size
-from ..data_sizes import sized
-from ..node import NodeContext, Table
+from .....dialects import nn
+from .....dialects.nn.types import is_float, shape_of, tensor_type
+from ....builder import Builder, array_size
+from ...data_sizes import sized
+from ...node import NodeContext, Table
 
 
 def prefix_counts(builder: Builder, mask: SSAValue) -> SSAValue:

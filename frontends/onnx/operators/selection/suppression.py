@@ -11,12 +11,12 @@ from xdsl.dialects.builtin import FloatAttr, IndexType, f32, i64
 from xdsl.ir import Block, Operation, Region, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
-from ....dialects import nn
-from ....dialects.nn.types import shape_of
-from ...builder import Builder
-from ..data_sizes import sized
-from ..node import NodeContext, Table
-from .selection import selected
+from .....dialects import nn
+from .....dialects.nn.types import shape_of
+from ....builder import Builder
+from ...data_sizes import sized
+from ...node import NodeContext, Table
+from .masks import selected
 
 MAX_SELECTED = 1024
 """Boxes per class that are selected at most: each is a step of the unrolled search."""

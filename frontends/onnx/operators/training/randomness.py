@@ -16,12 +16,12 @@ from onnx import TensorProto
 from xdsl.dialects.builtin import f32, i64
 from xdsl.ir import SSAValue
 
-from ....dialects import nn
-from ....dialects.nn.types import Array, element_type, is_float, tensor_type
-from ...builder import dtype_of_value
-from ..node import Handler, NodeContext, Table
-from .generation import checked_shape
-from .legacy import import_dropout_6
+from .....dialects import nn
+from .....dialects.nn.types import Array, element_type, is_float, tensor_type
+from ....builder import dtype_of_value
+from ...node import Handler, NodeContext, Table
+from ..generation import checked_shape
+from ..legacy import import_dropout_6
 
 Draw = Callable[[np.random.RandomState, Sequence[int]], Array]
 
