@@ -56,7 +56,8 @@ def masked_parts(
         axes[neutral.operand][axis] = axis_of([(large, large)])
     padded = _with_operands(pair.small, sizes)
     parts = None if padded is None else compare(padded, pair.large, tuple(map(tuple, axes)))
-    if padded is None or parts is None:
+    cut = None if padded is None or parts is None else _cut(pair, padded, masks, parts)
+    if cut is None:
         return None
     for neutral, axis in masks:
         value = pair.large.operands[neutral.operand]
@@ -68,7 +69,7 @@ def masked_parts(
         return None
     if isinstance(pair.large, nn.SoftmaxOp) and pair.large.log is None:
         zeros.add(pair.large.result, pair.large.axis.value.data)
-    return _cut(pair, padded, masks, parts)
+    return cut
 
 
 def _masks(pair: TwoSizes, given: Sequence[Change] | None) -> Iterator[tuple[NeutralElement, int]]:

@@ -40,6 +40,14 @@ def neutral_elements(op: Operation) -> list[NeutralElement]:
     return [] if found is None else [*found(op)]
 
 
+def may_read_border(op: Operation) -> bool:
+    """Return whether windows read beyond the end of their operand at some sizes.
+
+    At others, they read up to the last element, and no mask would be needed.
+    """
+    return isinstance(op, nn.ConvolutionOp | nn.PoolOp) and any(ints(op.pads))
+
+
 def _of_conv(op: nn.ConvolutionOp) -> Iterable[NeutralElement]:
     yield NeutralElement(0, (*range(2, len(nn.shape_of(op.x))),), 0)
 

@@ -21,6 +21,7 @@ from .inputs import Inputs
 from .masks import ZeroTails, masked_parts
 from .moves import moved_parts
 from .nests import result_parts
+from .neutral import may_read_border
 from .parts import Axis, Parts, beginnings, keeps_indices, reshaped
 
 _LARGEST_INPUT = 1 << 16
@@ -101,11 +102,15 @@ class _Proof:
             return self._of_constants(position, small, cast("nn.ConstantOp", large))
         operands = tuple(self._axes[value] for value in small.operands)
         given = self._inputs.given(position)
-        if not given and (parts := self._compare(small, large, operands)) is not None:
-            return parts
+        # Changes that are found here have to serve other sizes, too.
+        is_open = given is None and may_read_border(small)
+        if not given and not is_open:
+            if (parts := self._compare(small, large, operands)) is not None:
+                return parts
         pair = TwoSizes(position, small, large, operands)
         moved = moved_parts(pair, self._inputs, self._compare)
-        return moved or masked_parts(pair, self._inputs, self._compare, self._zeros)
+        found = moved or masked_parts(pair, self._inputs, self._compare, self._zeros)
+        return found or (self._compare(small, large, operands) if is_open else None)
 
     def _compare(self, small: Operation, large: Operation, operands: Parts) -> Parts | None:
         """Return the parts that the results are, by the loop nests of both operations."""

@@ -61,6 +61,13 @@ CHANGED = {
             y = MaxPool<kernel_shape=[3,3], pads=[1,1,1,1]>(a)
         """,
     ),
+    "strides that end at the last of an even number": (
+        f"{IMAGE}, float[3,2,3,3] k, float[1,3,3,3] q",
+        """
+            a = Conv<pads=[1,1,1,1], strides=[2,2]>(x, k)
+            y = Conv<pads=[1,1,1,1], strides=[2,2]>(a, q)
+        """,
+    ),
     "transposed convolution": (
         f"{IMAGE}, float[2,3,3,3] k",
         "y = ConvTranspose<strides=[2,2], pads=[1,1,1,1], output_padding=[1,1]>(x, k)",
