@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 from xdsl.context import Context
@@ -48,7 +48,7 @@ class CLRangeLaunchesPass(ModulePass):
 
 
 _WHOLE = 0
-"""The need for all of a buffer; any other number is a need for parts of so many bytes.
+"""The need for all of a value; any other number is a need for parts of so many bytes.
 
 Of each run of as many parts as the range has, the first s are needed.
 """
@@ -107,8 +107,8 @@ class _Restriction:
         self.kernels = kernels
         self.largest = range_.largest
         self.parts = cl.parts(program)
-        self.needs: dict[SSAValue, int] = {}
-        """The need for the memory of each root: `_WHOLE`, or the bytes of a part."""
+        self.needs: dict[SSAValue, tuple[int, ...]] = {}
+        """The bytes that a part of each root may have; empty if all of its memory is needed."""
         names = set(range_.port_names)
         inputs = program.body.block.args[: program.input_count]
         guards = set(range_.guard_names)
@@ -120,7 +120,7 @@ class _Restriction:
         outputs = program.body.block.args[program.input_count :]
         for port, arg in zip(program.output_ports, outputs, strict=True):
             part, rest = divmod(byte_count(arg.type), self.largest)
-            self.needs[arg] = _WHOLE if rest or port.name not in names else part
+            self.needs[arg] = () if rest or not part or port.name not in names else (part,)
 
     def run(self) -> None:
         """Set the sizes of the launches."""
@@ -130,10 +130,10 @@ class _Restriction:
                     self._launch(op)
                 case cl.EnqueueCopyOp():
                     if (need := self._need(op.destination)) is not None:
-                        self._require(op.source, need)
+                        self._require(op.source, (need,))
                 case cl.EnqueueOffloadOp():
                     for value in op.operands:
-                        self._require(value, _WHOLE)
+                        self._require(value)
 
     def _launch(self, op: cl.EnqueueKernelOp) -> None:
         results: dict[int, int | None] = {}
@@ -145,13 +145,14 @@ class _Restriction:
         found = self.kernels.uses(op.kernel_name, results, guards) if results else None
         if found is None:
             for value in op.args:
-                self._require(value, _WHOLE)
+                self._require(value)
             return
         needs, op.sizes = found
         for i, elements in needs.equal.items():
-            self._require(op.args[i], elements * _element_bytes(op.args[i]))
+            size = _element_bytes(op.args[i])
+            self._require(op.args[i], [each * size for each in elements])
         for i in needs.whole:
-            self._require(op.args[i], _WHOLE)
+            self._require(op.args[i])
 
     def _is_guard(self, value: SSAValue) -> bool:
         """Return whether a value is all of a guard."""
@@ -160,22 +161,24 @@ class _Restriction:
 
     def _need(self, value: SSAValue) -> int | None:
         """Return the need of later commands for a value; None if they do not read it."""
-        need = self.needs.get(self.parts[value].root)
-        return None if need is None else self._whole_parts(value, need)
+        parts = self.needs.get(self.parts[value].root)
+        return None if parts is None else next(iter(self._whole_runs(value, parts)), _WHOLE)
 
-    def _require(self, value: SSAValue, need: int) -> None:
-        """Add a need for a value."""
-        need, root = self._whole_parts(value, need), self.parts[value].root
-        part, rest = divmod(byte_count(root.type), self.largest)
-        if not rest and self.parts[value].offset + byte_count(value.type) <= part:
-            need = part  # all of the first part, which is always needed
-        self.needs[root] = need if self.needs.get(root, need) == need else _WHOLE
+    def _require(self, value: SSAValue, parts: Sequence[int] = ()) -> None:
+        """Add a need for parts of a value that may have these bytes; for all of it if none."""
+        root = self.parts[value].root
+        parts = self._whole_runs(value, parts)
+        first, rest = divmod(byte_count(root.type), self.largest)
+        if not rest and self.parts[value].offset + byte_count(value.type) <= first:
+            parts = [first]  # all of the first part, which is always needed
+        self.needs[root] = tuple(part for part in self.needs.get(root, parts) if part in parts)
 
-    def _whole_parts(self, value: SSAValue, need: int) -> int:
-        """Return a need, or `_WHOLE` if a value does not begin and end with a run of parts."""
-        run = need * self.largest
+    def _whole_runs(self, value: SSAValue, parts: Sequence[int]) -> list[int]:
+        """Return the parts of which a value begins and ends with a run."""
         ends = self.parts[value].offset, byte_count(value.type)
-        return need if run and not any(end % run for end in ends) else _WHOLE
+        return [
+            part for part in parts if part and not any(end % (part * self.largest) for end in ends)
+        ]
 
 
 def _element_bytes(value: SSAValue) -> int:

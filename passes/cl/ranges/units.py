@@ -35,8 +35,8 @@ class UnitNeeds:
 
     whole: set[int] = field(default_factory=set[int])
     """The inputs that it needs whole."""
-    equal: dict[int, int] = field(default_factory=dict[int, int])
-    """The inputs of which it needs the same units only, with the elements of a unit."""
+    equal: dict[int, tuple[int, ...]] = field(default_factory=dict[int, tuple[int, ...]])
+    """The inputs of which it needs the same units only, with the elements that a unit may have."""
     written: list[AffineExpr] | None = field(default_factory=list[AffineExpr])
     """The units that its stores write, over the dimensions of the flow; None if some are unknown.
 
@@ -103,9 +103,24 @@ class Units:
         _, most = bounds(first + second * -1, self.extents)
         if most is not None and most <= 0:
             return True
+        above = self._without_remainders(first)
+        if above != simplify(first, self.extents):
+            return self.is_within(above, second)
         # Division is monotonic, and terms of the dividends may differ in their order.
         dividends = _dividends(first, second)
         return dividends is not None and self.is_within(*dividends)
+
+    def _without_remainders(self, expr: AffineExpr) -> AffineExpr:
+        """Return a sum that is at least as great, with x in place of `x mod c` where possible."""
+        form = linear(expr, self.extents)
+        total: AffineExpr = AffineExpr.constant(form.constant)
+        for atom, factor in form.terms.items():
+            if factor > 0 and isinstance(atom, AffineBinaryOpExpr):
+                least, _ = bounds(atom.lhs, self.extents)
+                if atom.kind is AffineBinaryOpKind.Mod and least is not None and least >= 0:
+                    atom = atom.lhs
+            total = total + atom * factor
+        return simplify(total, self.extents)
 
 
 def _dividends(first: AffineExpr, second: AffineExpr) -> tuple[AffineExpr, AffineExpr] | None:
@@ -164,10 +179,10 @@ class _Tracer:
             for access in store.addresses:
                 self._read(access, None)
         for position, reads in self._reads.items():
-            if (elements := self._elements(reads)) is None:
-                self.needs.whole.add(position)
-            else:
+            if elements := self._elements(reads):
                 self.needs.equal[position] = elements
+            else:
+                self.needs.whole.add(position)
         return self.needs
 
     def _guarded(self, guards: Iterable[ElementAccess]) -> Iterator[AffineExpr]:
@@ -179,16 +194,17 @@ class _Tracer:
                 if unit is not None:
                     yield unit
 
-    def _elements(self, reads: Iterable[tuple[ElementAccess, _Limits]]) -> int | None:
-        """Return the elements of a unit with which an input is read no further than needed."""
+    def _elements(self, reads: Iterable[tuple[ElementAccess, _Limits]]) -> tuple[int, ...]:
+        """Return the sizes of a unit with which an input is read no further than needed."""
         shape = memref_of(next(iter(reads))[0].memory).get_shape()
-        for elements in dict.fromkeys(self.units.choices(shape)):
+        return tuple(
+            elements
+            for elements in dict.fromkeys(self.units.choices(shape))
             if all(
                 self.units.is_within_any(self.units.of(each, elements), limits)
                 for each, limits in reads
-            ):
-                return elements
-        return None
+            )
+        )
 
     def _write(self, store: StoreFlow, limits: _Limits) -> None:
         """Follow a needed store to a parameter."""

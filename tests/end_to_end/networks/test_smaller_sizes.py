@@ -141,6 +141,30 @@ INNER = model(
     constants={"w": floats(16, 16)},
 )
 
+# Queries, keys and values are parts of one product, on an axis outside of the batch.
+JOINED = model(
+    "float[n,6,16] x",
+    """
+        joined0 = MatMul(x, w)
+        joined1 = Reshape(joined0, heads)
+        joined = Transpose<perm=[2,0,3,1,4]>(joined1)
+        q = Gather<axis=0>(joined, zero)
+        k0 = Gather<axis=0>(joined, one)
+        v = Gather<axis=0>(joined, two)
+        k = Transpose<perm=[0,1,3,2]>(k0)
+        scores = MatMul(q, k)
+        weights = Softmax<axis=-1>(scores)
+        y = MatMul(weights, v)
+    """,
+    constants={
+        "w": floats(16, 48),
+        "heads": [0, 6, 3, 2, 8],
+        "zero": np.int64(0),
+        "one": np.int64(1),
+        "two": np.int64(2),
+    },
+)
+
 # Tokens are computed, so that unneeded ones could be outside of the table.
 TOKENS = model(
     "float[n,4] x",
@@ -176,6 +200,7 @@ NETWORKS: dict[str, tuple[onnx.ModelProto, tuple[int, ...]]] = {
     "mlp": (MLP, (40,)),
     "transformer": (TRANSFORMER, (6, 16)),
     "inner": (INNER, (5, 16)),
+    "joined": (JOINED, (6, 16)),
     "tokens": (TOKENS, (4,)),
     "reversed": (REVERSED, (24,)),
 }
@@ -198,7 +223,7 @@ def test_needed_rows_are_those_of_the_whole_program(name: str, device: str):
         np.testing.assert_array_equal(rows[:size], whole[:size])
 
 
-@pytest.mark.parametrize("name", ["cnn", "transformer", "inner"])
+@pytest.mark.parametrize("name", ["cnn", "transformer", "inner", "joined"])
 def test_smaller_sizes_launch_fewer_work_items(name: str, device: str):
     proto, _ = NETWORKS[name]
     compiled = compile_ranged(proto, {"n": LARGEST}, device)

@@ -77,3 +77,11 @@ def test_quotients_are_compared_by_what_they_divide() -> None:
     assert units.is_within((i * 2) // 5, (j + i * 2) // 5)
     assert not units.is_within((i * 2 + j) // 5, (i * 2) // 5)
     assert not units.is_within((i * 2) // 4, (j + i * 2) // 5)
+
+
+def test_a_remainder_is_at_most_its_dividend() -> None:
+    """A group may read a unit of its number modulo the groups, and write that of its number."""
+    units, i, j = Units(32, (16, 256)), AffineExpr.dimension(0), AffineExpr.dimension(1)
+    assert units.is_within((i % 8) * 4 + j // 64, i * 4 + j // 64)
+    assert not units.is_within(i * 4 + j // 64, (i % 8) * 4 + j // 64)
+    assert not units.is_within((i + -9) % 8, i + -9)
