@@ -306,7 +306,7 @@ def _mark_images(module: ModuleOp, ctx: CloptContext, names: Sequence[str]) -> N
     """Mark the inputs and outputs that are images, before any pass depends on their layout."""
     from .passes.nn.mark_images import NNMarkImagesPass
 
-    for network in nn.networks_of(module):
+    for network in nn.entries_of(module):
         nn.name_parameters(network)
     NNMarkImagesPass(tuple(names)).apply(ctx, module)
 

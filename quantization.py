@@ -39,7 +39,7 @@ def quantize(
     `prepare` compiles a module that runs on the samples. With `shifts`, scales are powers of two.
     """
     run_pipeline(ctx, module, "simplify")
-    networks = nn.networks_of(module)
+    networks = nn.entries_of(module)
     if len(networks) != 1:
         raise CloptError(f"quantize needs a module with one network; this one has {len(networks)}.")
     (function,) = networks
@@ -71,7 +71,7 @@ def _names(function: func.FuncOp) -> list[str]:
 def _observed(module: ModuleOp, observe: Callable[[func.FuncOp], Sequence[SSAValue]]) -> ModuleOp:
     """Copy a module of one network so that it also returns the values that `observe` finds."""
     copy = module.clone()
-    (function,) = nn.networks_of(copy)
+    (function,) = nn.entries_of(copy)
     values = observe(function)
     last = function.body.block.last_op
     assert isinstance(last, func.ReturnOp)
@@ -134,7 +134,7 @@ def _ranges(function: func.FuncOp, run: Run, samples: Arrays, method: str) -> di
 
 def _scales(observed: ModuleOp) -> list[float]:
     """Return the scale of each site; the module returns the dequantised values of the sites."""
-    (function,) = nn.networks_of(observed)
+    (function,) = nn.entries_of(observed)
     last = function.body.block.last_op
     backs = [value.owner for value in last.operands] if last else []
     scales = [nn.constant_value(op.scale) for op in backs if isinstance(op, nn.DequantizeOp)]

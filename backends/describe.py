@@ -34,7 +34,7 @@ from ..dialects.remarks import remarks_of
 from ..errors import CloptError
 from ..version import VERSION
 from .kernel_source import features_of, split_kernels, standard_of
-from .programs import program_of
+from .programs import program_of, refuse_repetitions
 
 _TEXEL_BYTES = 16
 
@@ -103,6 +103,7 @@ class _Describer:
         self.module = module
         self.source = source
         self.program = program_of(module)
+        refuse_repetitions(self.program, "descriptions")
         self.kernels_by_name = cl.kernels_of(module)
         self.funcs = {op.sym_name.data: op for op in module.ops if isinstance(op, tir.FuncOp)}
         self.nodes = _nodes(source)

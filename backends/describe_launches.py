@@ -24,9 +24,11 @@ from .launches import (
     Launches,
     LaunchRecord,
     MemoryRange,
+    Repeated,
 )
 from .offload import needs_library, with_launches
 from .programs import program_of
+from .row_arguments import row_arguments
 
 
 def describe_launches(module: ModuleOp, weights: Weights) -> Launches | None:
@@ -80,7 +82,7 @@ class _LaunchDescriber:
         self.range = cl.range_of(module)
 
     def run(self) -> Launches:
-        ports = self.program.ports
+        ports, queue = self.program.ports, cl.enqueued(self.program)
         return Launches(
             tuple(map(TensorInfo.of, self.program.input_ports)),
             tuple(map(TensorInfo.of, self.program.output_ports)),
@@ -88,8 +90,9 @@ class _LaunchDescriber:
             self._arena_sizes(),
             tuple(byte_count(value.type) for value in self.buffers),
             tuple((op.key.data, byte_count(op.result.type)) for op in self.constants),
-            tuple(map(self._command, cl.enqueued(self.program))),
+            tuple(map(self._command, queue)),
             None if self.range is None else self.range.largest,
+            tuple(Repeated(*part) for part in cl.repetitions(queue)) or None,
         )
 
     def _arena_sizes(self) -> tuple[int, ...]:
@@ -103,7 +106,10 @@ class _LaunchDescriber:
 
     def _command(self, op: cl.Command) -> LaunchedCommand:
         if isinstance(op, cl.EnqueueCopyOp):
-            return BufferCopy(self._part(op.source), self._part(op.destination))
+            rows = cl.row_of(op.source), cl.row_of(op.destination)
+            steps = tuple(0 if row is None else row.step for row in rows)
+            parts = self._part(op.source), self._part(op.destination)
+            return BufferCopy(*parts, (steps[0], steps[1]) if any(steps) else None)
         if isinstance(op, cl.EnqueueOffloadOp):
             return self._call(self.calls[op], named_node(op))
         kernel = self.kernels[op.kernel_name]
@@ -117,9 +123,16 @@ class _LaunchDescriber:
             kernel.function_name,
             kernel.global_size,
             kernel.local_size,
-            tuple(Buffer(kernel.position(i), self._part(arg)) for i, arg in enumerate(op.args)),
+            tuple(
+                Buffer(
+                    kernel.position(i),
+                    self._part(arg if (row := cl.row_of(arg)) is None else row.source),
+                )
+                for i, arg in enumerate(op.args)
+            ),
             tuple(numbers),
             op.ranged_sizes,
+            tuple(row_arguments(kernel, op.args)) or None,
         )
 
     def _call(self, command: HostCommand, node: str) -> FunctionCall:

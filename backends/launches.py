@@ -7,11 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict, dataclass
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from ..dialects.ranged_size import RangedSize
 from ..ml_types import dtype_named
 from ..tensor_info import TensorInfo
+
+_RowT = TypeVar("_RowT", "RowStart", "Repeated")
 
 
 class MemoryRange(NamedTuple):
@@ -38,6 +40,24 @@ class Integer(NamedTuple):
     value: int
 
 
+class RowStart(NamedTuple):
+    """A kernel argument that is the index of the first element of a row."""
+
+    position: int
+    start: int
+    """Its value in iteration 0 of the repetition that contains the launch."""
+    step: int
+    """The elements by which the row moves after each iteration."""
+
+
+class Repeated(NamedTuple):
+    """A repetition of the commands from `first` up to `end`."""
+
+    first: int
+    end: int
+    trips: int
+
+
 @dataclass(frozen=True)
 class LaunchRecord:
     """A launch of a kernel of the source."""
@@ -49,6 +69,7 @@ class LaunchRecord:
     integers: tuple[Integer, ...]
     sizes: tuple[RangedSize, ...] | None = None
     """The global size for smaller values of the program's symbol; None if it stays the same."""
+    rows: tuple[RowStart, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -57,6 +78,8 @@ class BufferCopy:
 
     source: MemoryRange
     destination: MemoryRange
+    steps: tuple[int, int] | None = None
+    """The bytes by which the ranges move after each iteration of a repetition."""
 
 
 class FunctionArgument(NamedTuple):
@@ -106,6 +129,7 @@ class Launches:
     commands: tuple[LaunchedCommand, ...]
     largest: int | None = None
     """The greatest value of the symbol whose smaller values the program also serves."""
+    repeated: tuple[Repeated, ...] | None = None
 
     @property
     def functions(self) -> list[str]:
@@ -115,8 +139,9 @@ class Launches:
 
     def as_json(self) -> dict[str, Any]:
         """Return the launches as JSON values that `from_json` reads."""
-        table = _without_none(asdict(self), "largest")
-        table["commands"] = [_without_none(command, "sizes") for command in table["commands"]]
+        table = _without_none(asdict(self), "largest", "repeated")
+        optional = ("sizes", "rows", "steps")
+        table["commands"] = [_without_none(command, *optional) for command in table["commands"]]
         return table | {key: ports_as_json(getattr(self, key)) for key in ("inputs", "outputs")}
 
     @classmethod
@@ -131,6 +156,7 @@ class Launches:
             tuple((key, size) for key, size in table["constants"]),
             tuple(map(_command, table["commands"])),
             table.get("largest"),
+            _rows(Repeated, table.get("repeated")),
         )
 
 
@@ -154,9 +180,13 @@ def ports_of_json(rows: Sequence[dict[str, Any]]) -> tuple[TensorInfo, ...]:
     )
 
 
-def _without_none(table: dict[str, Any], key: str) -> dict[str, Any]:
-    """Return a table without an optional entry that most programs do not have."""
-    return {name: value for name, value in table.items() if name != key or value is not None}
+def _without_none(table: dict[str, Any], *keys: str) -> dict[str, Any]:
+    """Return a table without the optional entries that most programs do not have."""
+    return {name: value for name, value in table.items() if name not in keys or value is not None}
+
+
+def _rows(kind: type[_RowT], rows: Sequence[Sequence[int]] | None) -> tuple[_RowT, ...] | None:
+    return None if rows is None else tuple(kind(*row) for row in rows)
 
 
 def _argument(row: Sequence[Any]) -> FunctionArgument:
@@ -167,7 +197,9 @@ def _argument(row: Sequence[Any]) -> FunctionArgument:
 
 def _command(row: dict[str, Any]) -> LaunchedCommand:
     if "source" in row:
-        return BufferCopy(MemoryRange(*row["source"]), MemoryRange(*row["destination"]))
+        steps = row.get("steps")
+        parts = MemoryRange(*row["source"]), MemoryRange(*row["destination"])
+        return BufferCopy(*parts, None if steps is None else (steps[0], steps[1]))
     if "accelerator" in row:
         row["arguments"] = tuple(map(_argument, row["arguments"]))
         row["scalars"] = tuple(row["scalars"])
@@ -180,4 +212,5 @@ def _command(row: dict[str, Any]) -> LaunchedCommand:
         tuple(Buffer(position, MemoryRange(*part)) for position, part in row["buffers"]),
         tuple(Integer(*integer) for integer in row["integers"]),
         None if sizes is None else tuple(RangedSize(*size) for size in sizes),
+        _rows(RowStart, row.get("rows")),
     )

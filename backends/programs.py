@@ -4,7 +4,15 @@ from __future__ import annotations
 
 from xdsl.dialects.builtin import ModuleOp
 
-from ..dialects.cl import ConstantOp, EnqueueKernelOp, KernelOp, ProgramOp, graphs_in
+from ..dialects.cl import (
+    ConstantOp,
+    EnqueueKernelOp,
+    KernelOp,
+    ProgramOp,
+    RepeatOp,
+    commands,
+    graphs_in,
+)
 from ..dialects.offload import OffloadGraphOp
 from ..dialects.tir import FuncOp
 from ..errors import CloptError
@@ -25,11 +33,20 @@ def program_of(module: ModuleOp) -> ProgramOp:
     return programs[0]
 
 
+def refuse_repetitions(program: ProgramOp, what: str) -> None:
+    """Raise CloptError for a program with a repetition, which `what` cannot express."""
+    if any(isinstance(op, RepeatOp) for op in program.body.block.ops):
+        raise CloptError(
+            f"@{program.sym_name.data} repeats commands for a loop of the network, which {what} do "
+            "not support yet; run it from Python."
+        )
+
+
 def program_alone(program: ProgramOp) -> ModuleOp:
     """Return a module with only `program` and what it launches, as backends expect it."""
     module = program.parent_op()
     assert isinstance(module, ModuleOp)
-    names = {op.kernel_name for op in program.body.block.ops if isinstance(op, EnqueueKernelOp)}
+    names = {op.kernel_name for op in commands(program) if isinstance(op, EnqueueKernelOp)}
     names |= graphs_in(program).keys()
     kept = (
         op

@@ -169,6 +169,7 @@ def _declaration(kernel: tir.FuncOp) -> KernelOp:
         tuple(kernel.local_size.iter_values()),
         tir.rolled_bounds(kernel),
         kernel.in_place_pairs,
+        rows=kernel.row_indices,
     )
 
 

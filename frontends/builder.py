@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
+from xdsl.dialects import func
 from xdsl.dialects.builtin import IndexType, LocationAttr, NameLoc, NoneAttr, StringAttr, UnknownLoc
-from xdsl.ir import Attribute, Block, SSAValue
+from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
 from ..dialects import nn
@@ -84,6 +86,9 @@ class Builder:
         self._known: dict[SSAValue, Array] = {}
         self._hints: dict[SSAValue, str] = {}
         self._placed: dict[SSAValue, SSAValue] = {}
+        self._outer: list[Block] = []
+        self.bodies: list[func.FuncOp] = []
+        """The bodies of loops, functions of the module beside the network."""
         self._computed = 0
         self._steps = 0
         self._seeds = 0
@@ -95,6 +100,49 @@ class Builder:
         name_value(argument, name)
         self.inputs[argument] = name
         return argument
+
+    @property
+    def is_inside(self) -> bool:
+        """Return whether operations go to the body of a loop."""
+        return bool(self._outer)
+
+    @contextmanager
+    def inside(self, types: Sequence[Attribute]) -> Generator[Block]:
+        """Append operations to a new block with arguments of `types`, the body of a loop.
+
+        If an error ends it, the block and everything in it are discarded.
+        """
+        block, steps, placed = Block(arg_types=types), self._steps, self._placed
+        self._outer.append(self._block)
+        self._block, self._placed = block, {}
+        try:
+            yield block
+        except (CloptError, VerifyException):
+            block.erase()
+            self._steps = steps
+            raise
+        finally:
+            self._block, self._placed = self._outer.pop(), placed
+
+    def append(self, op: Operation) -> Sequence[SSAValue]:
+        """Append an operation whose operands are placed. Return its results."""
+        op.location = self.location
+        self._block.add_op(op)
+        return op.results
+
+    def append_outside(self, op: Operation) -> Sequence[SSAValue]:
+        """Append an operation, whose operands are placed, before the loop. Return its results."""
+        self._outer[-1].add_op(op)
+        return op.results
+
+    def add_body(self, block: Block, types: Sequence[Attribute]) -> str:
+        """Add a loop's body, which returns values of `types`, to the module. Return its name."""
+        name = f"loop_{len(self.bodies)}"
+        type_ = (list(block.arg_types), list(types))
+        body = func.FuncOp(name, type_, Region(block), visibility="private")
+        nn.mark_network(body)
+        self.bodies.append(body)
+        return name
 
     def count_step(self, label: str = "") -> None:
         """Count a node or an operation; raise TooManySteps beyond `MAX_STEPS`.

@@ -65,7 +65,7 @@ def times_of(module: ModuleOp) -> ProgramTimes:
             for command in commands:
                 number = operation_number(command)
                 if isinstance(command, cl.EnqueueKernelOp):
-                    times[number] += kernels[command.kernel_name]
+                    times[number] += kernels[command.kernel_name] * cl.trips_of(command)
                 writers = (lives[value].first for value in command.operands if value in lives)
                 touched[number] |= {number, *(operation_number(commands[i]) for i in writers)}
     return ProgramTimes(times, {number: frozenset(near) for number, near in touched.items()})

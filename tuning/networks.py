@@ -117,7 +117,7 @@ class TunedModel:
         cl.set_target(module, target)
         if choices is not None:
             demand(module, choices)
-        for network in nn.networks_of(module):
+        for network in nn.entries_of(module):
             nn.name_parameters(network)
         run_pipeline(ctx, module, "opencl", precision=self.precision, tuning=tuning, until=until)
         return module, ctx

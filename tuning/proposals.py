@@ -100,13 +100,17 @@ class Estimates:
             name: self._time(func, target) for name, func in funcs.items() if func.plan is not None
         }
         launches = (
-            op.kernel_name
+            op
             for program in module.ops
             if isinstance(program, cl.ProgramOp)
             for op in cl.commands(program)
             if isinstance(op, cl.EnqueueKernelOp)
         )
-        return sum(target.machine.launch_microseconds + times.get(each, 0.0) for each in launches)
+        launch_time = target.machine.launch_microseconds
+        return sum(
+            cl.trips_of(each) * (launch_time + times.get(each.kernel_name, 0.0))
+            for each in launches
+        )
 
     def _time(self, func: tir.FuncOp, target: cl.Target) -> float:
         assert func.plan is not None

@@ -37,7 +37,7 @@ def tasks_of(module: ModuleOp, weights: Weights) -> list[Task]:
     found: dict[str, _Kernel] = {}
     traffic = 0
     for func, launch in _launches(module):
-        traffic += _touched(launch)
+        traffic += _touched(launch) * cl.trips_of(launch)
         if is_naive(func) and func.plan is None and func.schedule is None:
             found.setdefault(kernel_key(func), _Kernel(func)).launches.append(launch)
     return [_task(key, kernel, weights, target, traffic) for key, kernel in found.items()]
@@ -47,7 +47,7 @@ def _launches(module: ModuleOp) -> Iterator[tuple[tir.FuncOp, cl.EnqueueKernelOp
     funcs = {op.sym_name.data: op for op in module.ops if isinstance(op, tir.FuncOp)}
     for program in module.ops:
         if isinstance(program, cl.ProgramOp):
-            for op in program.body.block.ops:
+            for op in cl.commands(program):
                 if isinstance(op, cl.EnqueueKernelOp) and op.kernel_name in funcs:
                     yield funcs[op.kernel_name], op
 
@@ -67,7 +67,7 @@ def _task(key: str, kernel: _Kernel, weights: Weights, target: cl.Target, traffi
         kernel=key,
         name=func.sym_name.data,
         nodes="" if func.comment is None else func.comment.data,
-        launches=len(kernel.launches),
+        launches=sum(map(cl.trips_of, kernel.launches)),
         target=target,
         program=_text(_alone(func, launch, constants, target)),
         weights=weights.subset(op.key.data for op in constants.values()),
@@ -112,8 +112,8 @@ def _operands(func: tir.FuncOp, launch: cl.EnqueueKernelOp) -> list[SSAValue]:
 
 
 def _is_input(value: SSAValue) -> bool:
-    """Return whether a value is an input of the program, or a view of one."""
-    while isinstance(value.owner, cl.ViewOp):
+    """Return whether a value is an input of the program, or a part of one."""
+    while isinstance(value.owner, cl.ViewOp | cl.RowOp):
         value = value.owner.source
     return isinstance(value, BlockArgument)
 

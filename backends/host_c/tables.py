@@ -21,7 +21,7 @@ from ...dialects.cl.images import image_of, is_over_buffer
 from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
 from ...weights import Weights
-from ..programs import program_of
+from ..programs import program_of, refuse_repetitions
 from .names import Names, identifier
 from .weights_file import TEXEL_BYTES
 
@@ -176,6 +176,7 @@ class _Maker:
             if isinstance(op, cl.ConstantOp):
                 self.add_root(op.result, self.constant(op))
         self.add_objects(ops)
+        refuse_repetitions(self.program, "C packages")
         for op in cl.commands(self.program):
             if isinstance(op, cl.EnqueueKernelOp):
                 self.launch(op)

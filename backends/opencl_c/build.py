@@ -66,6 +66,7 @@ class KernelTextBuilder:
         self.lane: int | None = None
         self.parameters: list[Array | Texture] = []
         self.bounds: dict[tir.ForOp, Variable] = {}
+        self.rows: list[Array] = []
         self._steps: dict[IRBlock, list[tuple[Callable[..., None], Operation]]] = {}
         self._by_type: dict[type[Operation], Callable[..., None]] = {
             tir.ForOp: self._loop,
@@ -85,12 +86,17 @@ class KernelTextBuilder:
         }
 
     def build(self) -> None:
-        """Fill `graph`, `parameters` and `bounds` (the loop-bound arguments after the buffers)."""
+        """Fill `graph` and `parameters`, and the arguments after these: `bounds` and `rows`."""
         for i, param in enumerate(self.func.params):
             hint = param.name_hint or f"arg{i}"
             written = i in self.func.output_indices or param in self.storages.written
             declare = self.texels if tir.is_texture(param.type) else self.memory
             self.parameters.append(declare.parameter(param, hint, written))
+        for i in self.func.row_indices:
+            row = self.parameters[i]
+            assert isinstance(row, Array), "an image is no row"
+            row.is_row = True
+            self.rows.append(row)
         for source, result in self.func.in_place_pairs:
             self.memory.share(self.func.params[source], self.func.params[result])
         self.texels.check_limits(self.parameters)

@@ -74,6 +74,8 @@ class KernelPrinter:
         )
         self.names = NameScopes()
         self.lines: list[str] = []
+        self._starts: dict[Array, str] = {}
+        """The names of the arguments that hold the index of a row's first element."""
         self.indent = 0
         self.fetches = False
         """Whether the text printed so far contains prefetches."""
@@ -98,13 +100,16 @@ class KernelPrinter:
             raise CloptError(
                 f'"{name}" cannot be the name of an OpenCL kernel: rename the function'
             )
-        arguments = len(self.builder.parameters) + len(self.builder.bounds)
+        builder = self.builder
+        arguments = len(builder.parameters) + len(builder.bounds) + len(builder.rows)
         if arguments > MAX_ARGUMENTS:
             raise CloptError(
                 f"kernel {name} has {arguments} buffers and loop bounds, more than the "
                 f"{MAX_ARGUMENTS} that OpenCL guarantees: fuse fewer operations"
             )
         self._header(name)
+        for row, start in self._starts.items():
+            self.lines.append(f"    {row.name} += {start};")
         if self._remark is not None:
             self.lines.append(f"    {self._remark}")
         self._block(self.builder.graph.root)
@@ -156,6 +161,9 @@ class KernelPrinter:
         for bound in self.builder.bounds.values():
             bound.name = self.names.new(bound.hint)
             parameters.append(f"const int {bound.name}")
+        for row in self.builder.rows:
+            start = self._starts[row] = self.names.new(f"{row.hint}_at")
+            parameters.append(f"const int {start}")
         line = f"__kernel void {name}({', '.join(parameters)}) {{"
         if len(line) <= LINE_LENGTH:
             self.lines.append(line)

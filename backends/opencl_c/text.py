@@ -352,6 +352,7 @@ class Texts:
             return f"{self.wide_element(array, form, nodes, width)} = {value};"
         pointer = self.pointer(array, form, nodes)
         is_bytes = array.storage == "char" and width == WIDE_BYTES and array.space == "global"
+        is_bytes = is_bytes and not array.is_row
         if self.ints_of_bytes and is_bytes and is_multiple(form, QUAD):
             return f"vstore4(as_int4({value}), 0, (__global int *)({pointer}));"
         return f"vstore{width}({value}, 0, {pointer});"
@@ -364,6 +365,7 @@ class Texts:
         """
         return (
             array.space in self.wide
+            and not array.is_row
             and array.storage == array.ctype.base
             and width * array.ctype.bits == 8 * WIDE_BYTES
             and is_multiple(form, width)

@@ -33,6 +33,8 @@ class Array:
     """Whether the kernel accesses whole texels of four elements, by texel number."""
     has_elements: bool = False
     """Whether the kernel has any other accesses."""
+    is_row: bool = False
+    """Whether it is a parameter that may start at any element of a buffer, not aligned."""
     in_place: list[Array] = field(default_factory=list["Array"])
     """Other parameters that may be the same memory."""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, TypeAlias, cast
 
@@ -12,6 +12,7 @@ import pyopencl as cl
 from ...dialects.crossings import Fence
 from ...dialects.ranged_size import RangedSize
 from ...errors import CloptError
+from ..launches import Repeated, RowStart
 
 if TYPE_CHECKING:
     from xdsl.ir import Attribute
@@ -31,6 +32,13 @@ class Launch:
     """(argument, number of a `Binding`) for the arguments that depend on the caller's buffers."""
     sizes: tuple[RangedSize, ...] | None = None
     """The global size for smaller values of the program's symbol; None if it stays the same."""
+    rows: tuple[RowStart, ...] = ()
+    """The arguments that differ from iteration to iteration."""
+
+    def start(self, iteration: int) -> None:
+        """Set the arguments of an iteration of the repetition that contains the launch."""
+        for argument, start, step in self.rows:
+            self.kernel.set_arg(argument, np.int32(start + step * iteration))
 
     def at(self, value: int) -> Launch:
         """Return the launch for a value of the symbol."""
@@ -57,6 +65,19 @@ class CopyCommand:
     destination: int | cl.Buffer | cl.Image
     options: Mapping[str, Any]
     """Keyword arguments of `pyopencl.enqueue_copy`."""
+    steps: tuple[int, int] = (0, 0)
+    """The bytes by which source and destination move after each iteration of a repetition."""
+
+    def options_at(self, iteration: int) -> Mapping[str, Any]:
+        """Return the options of the copy in an iteration."""
+        if not iteration or self.steps == (0, 0):
+            return self.options
+        source, destination = (step * iteration for step in self.steps)
+        moved = {
+            "src_offset": self.options["src_offset"] + source,
+            "dst_offset": self.options["dst_offset"] + destination,
+        }
+        return {**self.options, **moved}
 
 
 @dataclass(frozen=True)
@@ -149,7 +170,7 @@ Command: TypeAlias = Launch | CopyCommand | Call
 
 @dataclass(frozen=True)
 class CommandPlan:
-    """The commands of one inference, in order."""
+    """The commands of one inference, in order; those of a repetition once."""
 
     commands: list[Command]
     bindings: list[Binding]
@@ -159,6 +180,18 @@ class CommandPlan:
     memory: object
     """The program's own memory, kept alive here because kernels do not keep their arguments alive.
     """
+    repeated: Sequence[Repeated] = ()
+
+    def sequence(self) -> Iterator[tuple[int, Command, int]]:
+        """Yield the number, the command and the iteration of each command of an inference."""
+        place = 0
+        for first, end, trips in (*self.repeated, Repeated(len(self.commands), 0, 0)):
+            for number in range(place, first):
+                yield number, self.commands[number], 0
+            for iteration in range(trips):
+                for number in range(first, end):
+                    yield number, self.commands[number], iteration
+            place = end
 
     def at(self, value: int) -> CommandPlan:
         """Return the commands for a smaller value of the program's symbol."""

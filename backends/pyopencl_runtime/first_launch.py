@@ -50,7 +50,8 @@ class _Group:
     local_size: tuple[int, ...]
     buffers: tuple[int, ...]
     """The bytes of each argument that is a buffer; these arguments come first."""
-    bounds: tuple[int, ...]
+    integers: tuple[int, ...]
+    """The arguments after these: bounds of loops, and the first elements of rows."""
 
 
 def compile_by_launching(
@@ -126,7 +127,8 @@ def _group(kernel: Kernel) -> _Group:
         size if size >= _LARGE_GRID else group
         for size, group in zip(kernel.global_size, kernel.local_size, strict=True)
     )
-    return _Group(kernel.name, grid, kernel.local_size, sizes, kernel.bounds)
+    integers = (*kernel.bounds, *(0 for _ in kernel.rows))
+    return _Group(kernel.name, grid, kernel.local_size, sizes, integers)
 
 
 def _runs_on_zeros(kernel: Kernel, text: str) -> bool:
@@ -151,7 +153,7 @@ def _launch(queue: cl.CommandQueue, program: cl.Program, group: _Group) -> None:
     # The system maps zero pages lazily, so only memory that a kernel writes takes up space.
     memories = [_zeros(size) for size in group.buffers]
     buffers = [cl.Buffer(queue.context, flags, hostbuf=memory) for memory in memories]
-    for number, argument in enumerate((*buffers, *map(np.int32, group.bounds))):
+    for number, argument in enumerate((*buffers, *map(np.int32, group.integers))):
         kernel.set_arg(number, argument)
     cl.enqueue_nd_range_kernel(queue, kernel, group.global_size, group.local_size)
     queue.finish()

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
-from itertools import islice
 from typing import TYPE_CHECKING
 
 import pyopencl as cl
@@ -64,11 +63,11 @@ class LaunchedProgram(Runnable):
         """Put the commands of a plan on the queue; it may be a restriction of this program's."""
         if buffers is not self._bound:
             self._bind(buffers)
-        for command in plan.commands:
+        for _, command, iteration in plan.sequence():
             if isinstance(command, Call):
                 command.put(queue, self._arguments)
             else:
-                _enqueue_one(command, queue, buffers)
+                _enqueue_one(command, queue, buffers, iteration)
 
     def _timings(self, buffers: tuple[PortMemory, ...], runs: int) -> list[list[Timing]]:
         return self._timed_runs(buffers, runs, self._plan)
@@ -82,21 +81,27 @@ class LaunchedProgram(Runnable):
         # All runs are enqueued back to back: in a pause the threads of a CPU runtime would go to
         # sleep, and the first kernel would include the time to wake them.
         timers = [
-            [self._timed(command, queue, buffers) for command in plan.commands] for _ in range(runs)
+            [
+                (number, self._timed(command, queue, buffers, iteration))
+                for number, command, iteration in plan.sequence()
+            ]
+            for _ in range(runs)
         ]
         queue.finish()
-        timings: list[list[Timing]] = []
-        for run in timers:
-            times = iter([timer() for timer in run])
-            timings.append([Timing.joined(list(islice(times, count))) for count in plan.counts])
-        return timings
+        return [
+            _grouped([(number, timer()) for number, timer in run], plan.counts) for run in timers
+        ]
 
     def _timed(
-        self, command: Command, queue: cl.CommandQueue, buffers: Sequence[PortMemory]
+        self,
+        command: Command,
+        queue: cl.CommandQueue,
+        buffers: Sequence[PortMemory],
+        iteration: int,
     ) -> Callable[[], Timing]:
         """Enqueue a command; return a function that gives its time once the queue has finished."""
         if not isinstance(command, Call):
-            return partial(Timing.of, _enqueue_one(command, queue, buffers))
+            return partial(Timing.of, _enqueue_one(command, queue, buffers, iteration))
         before = cl.enqueue_marker(queue)
         command.put(queue, self._arguments)
         return partial(Timing.between, before, cl.enqueue_marker(queue))
@@ -164,15 +169,34 @@ def _argument(memory: BufferMemory | cl.Image, binding: Binding) -> PortMemory:
     return memory.argument(binding.form, binding.offset)
 
 
+def _grouped(times: Iterable[tuple[int, Timing]], counts: Sequence[int]) -> list[Timing]:
+    """Return the time of each group of commands: `counts` consecutive ones, in all iterations.
+
+    `times` have the number of each command.
+    """
+    group_of = [group for group, count in enumerate(counts) for _ in range(count)]
+    groups: list[list[Timing]] = [[] for _ in counts]
+    for number, timing in times:
+        groups[group_of[number]].append(timing)
+    return [
+        Timing.total([Timing.joined(group[i : i + count]) for i in range(0, len(group), count)])
+        for group, count in zip(groups, counts, strict=True)
+    ]
+
+
 def _enqueue_one(
-    command: Launch | CopyCommand, queue: cl.CommandQueue, buffers: Sequence[PortMemory]
+    command: Launch | CopyCommand,
+    queue: cl.CommandQueue,
+    buffers: Sequence[PortMemory],
+    iteration: int,
 ) -> cl.Event:
     if isinstance(command, Launch):
+        command.start(iteration)
         return cl.enqueue_nd_range_kernel(
             queue, command.kernel, command.global_size, command.local_size
         )
     source, destination = (_memory(m, buffers) for m in (command.source, command.destination))
-    return cl.enqueue_copy(queue, destination, source, **command.options)
+    return cl.enqueue_copy(queue, destination, source, **command.options_at(iteration))
 
 
 def _memory(place: int | PortMemory, buffers: Sequence[PortMemory]) -> PortMemory:

@@ -17,7 +17,11 @@ from ...dialects.cl import (
     EnqueueOffloadOp,
     Kernel,
     ProgramOp,
+    RepeatOp,
+    repeat_of,
+    row_of,
 )
+from ...dialects.cl import commands as queue_of
 from ...dialects.cl.images import image_of
 from ...dialects.cl.ops import byte_count
 from ...dialects.node_names import named_node
@@ -27,6 +31,8 @@ from ...tensor_info import TensorInfo
 from ...weights import Array, Weights
 from ..host_calls import host_function
 from ..host_commands import HostCommand, array_type, host_commands
+from ..launches import Repeated
+from ..row_arguments import row_arguments
 from .commands import Binding, Call, Command, CommandPlan, CopyCommand, HostArray, Launch
 from .compiler import kernel_of_binary
 from .images import Images, copy_options
@@ -64,8 +70,9 @@ def make_plan(
     calls = host_commands(program)
     commands: list[Command] = []
     counts: list[int] = []
+    repeated: dict[RepeatOp, Repeated] = {}
     group: Attribute | None = None
-    for op in program.body.block.ops:
+    for op in queue_of(program):
         match op:
             case EnqueueCopyOp():
                 made = maker.copy(op)
@@ -73,15 +80,18 @@ def make_plan(
                 made = maker.launch(kernels[op.kernel_name], op.args, op.ranged_sizes)
             case EnqueueOffloadOp():
                 made = [maker.call(calls[op], named_node(op))]
-            case _:
-                continue
+        if (repeat := repeat_of(op)) is not None:
+            first = repeated[repeat].first if repeat in repeated else len(commands)
+            end = len(commands) + len(made)
+            repeated[repeat] = Repeated(first, end, repeat.trip_count)
         before, group = group, op.attributes.get(ONE_COMMAND)
         if made and group is not None and group == before:
             counts[-1] += len(made)
         elif made:
             counts.append(len(made))
         commands += made
-    return CommandPlan(commands, list(maker.bindings), counts, storage)
+    bindings, repetitions = list(maker.bindings), list(repeated.values())
+    return CommandPlan(commands, bindings, counts, storage, repetitions)
 
 
 class _CommandFactory:
@@ -99,10 +109,15 @@ class _CommandFactory:
             return []
         source, source_offset = self._memory(op.source)
         destination, destination_offset = self._memory(op.destination)
+        source_row, destination_row = row_of(op.source), row_of(op.destination)
+        steps = (
+            0 if source_row is None else source_row.step,
+            0 if destination_row is None else destination_row.step,
+        )
         options = copy_options(
             op.source.type, op.destination.type, size, source_offset, destination_offset
         )
-        return [CopyCommand(source, destination, options)]
+        return [CopyCommand(source, destination, options, steps)]
 
     def launch(
         self,
@@ -129,7 +144,10 @@ class _CommandFactory:
         handle = self._kernel(kernel)
         bindings: list[tuple[int, int]] = []
         for number, arg in enumerate(args):
-            place, index = self.places[arg], kernel.position(number)
+            row, index = row_of(arg), kernel.position(number)
+            if row is not None:
+                arg = row.source
+            place = self.places[arg]
             if not isinstance(place, MemorySlot):
                 handle.set_arg(index, place)
             elif isinstance(place.memory, BufferMemory):
@@ -139,10 +157,15 @@ class _CommandFactory:
                 bindings.append((index, self._bound(Binding(place.memory, place.offset, form))))
         for index, bound in enumerate(kernel.bounds, len(args)):
             handle.set_arg(index, np.int32(bound))
+        rows = row_arguments(kernel, args)
+        for index, start, _ in rows:
+            handle.set_arg(index, np.int32(start))
         for scalar in kernel.scalars:
             value = np.uint32(scalar.value) if scalar.bytes == 4 else np.uint64(scalar.value)
             handle.set_arg(scalar.position, value)
-        return [Launch(handle, kernel.global_size, kernel.local_size, tuple(bindings), sizes)]
+        moving = tuple(row for row in rows if row.step)
+        local = kernel.local_size
+        return [Launch(handle, kernel.global_size, local, tuple(bindings), sizes, moving)]
 
     def call(self, command: HostCommand, node: str) -> Command:
         """Return the call of a function on the host."""

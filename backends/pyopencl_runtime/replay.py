@@ -101,7 +101,8 @@ class Replay(LaunchedProgram):
         self._numbers: dict[Binding, int] = {}
         commands = [self._command(command, built.programs) for command in launches.commands]
         counts = [1] * len(commands)
-        self._plan = CommandPlan(commands, list(self._numbers), counts, self._memories_here)
+        numbers, repeated = list(self._numbers), launches.repeated or ()
+        self._plan = CommandPlan(commands, numbers, counts, self._memories_here, repeated)
         self._arena_lock = ArenaLock(memory.root for memory in arenas)
         self._largest = launches.largest
 
@@ -142,7 +143,8 @@ class Replay(LaunchedProgram):
                 "src_offset": source.offset,
                 "dst_offset": destination.offset,
             }
-            return CopyCommand(self._memory_of(source), self._memory_of(destination), options)
+            memories = self._memory_of(source), self._memory_of(destination)
+            return CopyCommand(*memories, options, command.steps or (0, 0))
         if isinstance(command, FunctionCall):
             function = host_function(command.accelerator, command.function)
             arguments = tuple(map(self._host_argument, command.arguments))
@@ -164,7 +166,12 @@ class Replay(LaunchedProgram):
                 kernel.set_arg(position, argument)
         for position, type_, value in command.integers:
             kernel.set_arg(position, np.dtype(type_).type(value))
-        return Launch(kernel, command.global_size, local, tuple(bindings), command.sizes)
+        rows = command.rows or ()
+        for row in rows:
+            kernel.set_arg(row.position, np.int32(row.start))
+        moving = tuple(row for row in rows if row.step)
+        sizes = command.sizes
+        return Launch(kernel, command.global_size, local, tuple(bindings), sizes, moving)
 
     def _argument(self, part: MemoryRange) -> int | cl.Buffer:
         """Return the buffer of a part, or the number of its binding."""

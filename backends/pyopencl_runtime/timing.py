@@ -27,6 +27,11 @@ class Timing:
         return cls(first.start, last.start + last.nanoseconds - first.start)
 
     @classmethod
+    def total(cls, timings: Sequence[Timing]) -> Timing:
+        """Return the sum of the times of a command's iterations, from the start of the first."""
+        return cls(timings[0].start, sum(timing.nanoseconds for timing in timings))
+
+    @classmethod
     def between(cls, before: cl.Event, after: cl.Event) -> Timing:
         """Return the time between the ends of two commands, on a queue with profiling."""
         start = before.profile.end

@@ -4,7 +4,17 @@ from xdsl.ir import Dialect
 
 from ...machine.target import Target
 from .choice_attr import AlternativeAttr, ChoiceAttr
-from .commands import ONE_COMMAND, Access, Command, access, commands, enqueued, is_offloaded
+from .commands import (
+    ONE_COMMAND,
+    Access,
+    Command,
+    Repetition,
+    access,
+    commands,
+    enqueued,
+    is_offloaded,
+    repetitions,
+)
 from .enqueue_offload import EnqueueOffloadOp
 from .image_pool import image_objects
 from .kernel_op import KernelOp
@@ -23,6 +33,7 @@ from .ops import (
 from .placement import Extent, MemorySlice, extent, parts, roots
 from .program import Port, ProgramOp
 from .range_attr import RANGE, RangeAttr, range_of, sizes_map
+from .repeat import RepeatOp, RowOp, repeat_of, row_of, trips_of
 from .run import RunOp
 from .target_attr import TargetAttr, set_target, target_of
 
@@ -50,7 +61,10 @@ __all__ = [
     "Port",
     "ProgramOp",
     "RangeAttr",
+    "RepeatOp",
+    "Repetition",
     "ReturnOp",
+    "RowOp",
     "RunOp",
     "Scalar",
     "Target",
@@ -68,11 +82,15 @@ __all__ = [
     "lifetimes",
     "parts",
     "range_of",
+    "repeat_of",
+    "repetitions",
     "roots",
+    "row_of",
     "set_target",
     "sizes_map",
     "stored_bytes",
     "target_of",
+    "trips_of",
 ]
 
 CL = Dialect(
@@ -88,7 +106,9 @@ CL = Dialect(
         ImageViewOp,
         KernelOp,
         ProgramOp,
+        RepeatOp,
         ReturnOp,
+        RowOp,
         RunOp,
         ViewOp,
     ],

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from xdsl.dialects.builtin import ModuleOp
+from xdsl.ir import Block, Operation
 
 from .enqueue_offload import EnqueueOffloadOp
 from .kernels import Kernel, kernels_of
 from .ops import EnqueueCopyOp, EnqueueKernelOp, byte_count
+from .repeat import RepeatOp, repeat_of
 
 if TYPE_CHECKING:
     from .program import ProgramOp
@@ -32,8 +34,34 @@ class Access:
 
 
 def commands(program: ProgramOp) -> list[Command]:
-    """Return the launches, copies and offload commands in queue order."""
-    return [op for op in program.body.block.ops if isinstance(op, Command)]
+    """Return the launches, copies and offload commands in queue order, repeated ones once."""
+    return list(_commands(program.body.block))
+
+
+def _commands(block: Block) -> Iterator[Command]:
+    for op in block.ops:
+        if isinstance(op, Command):
+            yield op
+        elif isinstance(op, RepeatOp):
+            yield from _commands(op.body.block)
+
+
+class Repetition(NamedTuple):
+    """Commands that are repeated: those of a program from `first` up to `end`."""
+
+    first: int
+    end: int
+    trips: int
+
+
+def repetitions(queue: Sequence[Operation]) -> list[Repetition]:
+    """Return the repeated parts of commands that are listed in queue order."""
+    found: dict[RepeatOp, Repetition] = {}
+    for number, op in enumerate(queue):
+        if (repeat := repeat_of(op)) is not None:
+            first = found[repeat].first if repeat in found else number
+            found[repeat] = Repetition(first, number + 1, repeat.trip_count)
+    return list(found.values())
 
 
 def enqueued(program: ProgramOp) -> list[Command]:

@@ -27,6 +27,8 @@ class KernelOp(IRDLOperation):
     (`tir.rolled_bounds`). `in_place [[0, 1]]` lists inputs and outputs that may share their bytes,
     as in `tir.func`. `function "name"` is the kernel's name in its source, if it differs.
 
+    `rows [0]` lists the arguments that may be rows (`cl.row`), each with an index after the bounds.
+
     `scalars [[0, 4, 12]]` lists scalar arguments: position, size in bytes and value of each.
     `program "key"` means that the weight `key` is the kernel's program, a binary.
     """
@@ -38,6 +40,7 @@ class KernelOp(IRDLOperation):
     global_size = prop_def(DenseArrayBase)
     local_size = prop_def(DenseArrayBase)
     bounds = opt_prop_def(DenseArrayBase)
+    rows = opt_prop_def(DenseArrayBase)
     in_place = opt_prop_def(ArrayAttr)
     function = opt_prop_def(StringAttr)
     scalars = opt_prop_def(ArrayAttr)
@@ -56,6 +59,7 @@ class KernelOp(IRDLOperation):
         function: str = "",
         scalars: Sequence[tuple[int, int, int]] = (),
         program: str = "",
+        rows: Sequence[int] = (),
     ):
         super().__init__(
             properties={
@@ -65,6 +69,7 @@ class KernelOp(IRDLOperation):
                 "global_size": DenseArrayBase.from_list(i64, global_size),
                 "local_size": DenseArrayBase.from_list(i64, local_size),
                 "bounds": DenseArrayBase.from_list(i64, bounds) if bounds else None,
+                "rows": DenseArrayBase.from_list(i64, rows) if rows else None,
                 "in_place": tir.in_place_attribute(in_place),
                 "function": StringAttr(function) if function else None,
                 "scalars": ArrayAttr(map(int_array, scalars)) if scalars else None,
@@ -82,9 +87,12 @@ class KernelOp(IRDLOperation):
         for type_ in self.arg_types:
             byte_count(type_)
         self._verify_scalars()
-        for i in ints(self.outputs):
-            if not 0 <= i < len(self.arg_types):
-                raise VerifyException(f"output {i} is not one of {len(self.arg_types)} parameters")
+        for what, positions in (("output", ints(self.outputs)), ("row", ints(self.rows))):
+            for i in positions:
+                if not 0 <= i < len(self.arg_types):
+                    raise VerifyException(
+                        f"{what} {i} is not one of {len(self.arg_types)} parameters"
+                    )
         tir.verify_in_place(self.in_place, self.arg_types.data, set(ints(self.outputs)))
         tir.verify_ndrange(ints(self.global_size), ints(self.local_size))
 
@@ -97,6 +105,8 @@ class KernelOp(IRDLOperation):
             )
         if self.bounds is not None and places:
             raise VerifyException("a kernel must not have both bounds and scalars")
+        if self.rows is not None and places:
+            raise VerifyException("a kernel must not have both rows and scalars")
         if any(size not in (4, 8) for _, size, _ in self.scalar_rows):
             raise VerifyException("a scalar must have 4 or 8 bytes")
 
@@ -114,6 +124,7 @@ class KernelOp(IRDLOperation):
 
         outputs, global_size, local_size = map(required, ("outputs", "global", "local"))
         bounds = integers() if parser.parse_optional_keyword("bounds") else []
+        rows_ = integers() if parser.parse_optional_keyword("rows") else []
         pairs: list[list[int]] = []
         start = parser.pos
         if parser.parse_optional_keyword("in_place"):
@@ -138,7 +149,7 @@ class KernelOp(IRDLOperation):
         program = parser.parse_str_literal() if parser.parse_optional_keyword("program") else ""
         op = cls(
             name, arg_types, outputs, global_size, local_size, bounds, in_place, function, scalars,
-            program,
+            program, rows_,
         )  # fmt: skip
         op.attributes |= parser.parse_optional_attr_dict()
         return op
@@ -153,6 +164,8 @@ class KernelOp(IRDLOperation):
         printer.print_string(f" local {list(ints(self.local_size))}")
         if self.bounds is not None:
             printer.print_string(f" bounds {list(ints(self.bounds))}")
+        if self.rows is not None:
+            printer.print_string(f" rows {list(ints(self.rows))}")
         if self.in_place is not None:
             pairs = tir.in_place_pairs(self.in_place)
             printer.print_string(f" in_place {[list(pair) for pair in pairs]}")

@@ -37,6 +37,11 @@ class Kernel:
     """Arguments that are constants at every launch."""
     bounds: tuple[int, ...] = ()
     """Trip counts of its rolled loops: 32-bit integer arguments after the buffers."""
+    rows: tuple[int, ...] = ()
+    """Arguments that may be rows of a buffer (`cl.row`).
+
+    The index of the first element of each is a 32-bit integer argument after the bounds.
+    """
     in_place: frozenset[tuple[int, int]] = frozenset()
     """Pairs (input, output) of arguments that may be the same bytes."""
     function: str = ""
@@ -63,7 +68,8 @@ class Kernel:
         """Return the facts of one kernel."""
         if isinstance(op, nn.KernelOp):
             outputs, constants = frozenset(op.output_indices), frozenset(op.constant_indices)
-            return cls(op.sym_name.data, op.arg_types, outputs, None, None, constants)
+            name, rows = op.sym_name.data, ints(op.rows)
+            return cls(name, op.arg_types, outputs, None, None, constants, rows=rows)
         constants: frozenset[int] = frozenset()
         function = program = ""
         scalars: tuple[Scalar, ...] = ()
@@ -85,6 +91,7 @@ class Kernel:
             None if op.local_size is None else ints(op.local_size),
             constants,
             bounds,
+            ints(op.rows),
             frozenset(tir.in_place_pairs(op.in_place)),
             function,
             scalars,

@@ -12,6 +12,7 @@ from xdsl.ir import SSAValue
 
 from .memory import BufferViewOp, ImageViewOp, stored_bytes
 from .ops import ViewOp
+from .repeat import RowOp
 
 if TYPE_CHECKING:
     from .program import ProgramOp
@@ -38,20 +39,32 @@ class Extent:
         """Return whether both contain a common byte."""
         return self.memory is other.memory and self.begin < other.end and other.begin < self.end
 
+    def contains(self, other: Extent) -> bool:
+        """Return whether every byte of the other is a byte of this one."""
+        return self.memory is other.memory and self.begin <= other.begin and other.end <= self.end
+
 
 def parts(program: ProgramOp) -> dict[SSAValue, MemorySlice]:
-    """Return the location of each value: of parameters, and of the results of all operations."""
+    """Return the location of each value: of parameters, and of the results of all operations.
+
+    The location of a row is that in the first iteration.
+    """
     found: dict[SSAValue, MemorySlice] = {
         arg: MemorySlice(arg, 0) for arg in program.body.block.args
     }
     for op in program.body.block.ops:
         for result in op.results:
-            if isinstance(op, ViewOp):
+            if isinstance(op, ViewOp | RowOp):
                 source = found[op.source]
-                found[result] = MemorySlice(source.root, source.offset + op.offset)
+                found[result] = MemorySlice(source.root, source.offset + start_of(op))
             else:
                 found[result] = MemorySlice(result, 0)
     return found
+
+
+def start_of(op: ViewOp | RowOp) -> int:
+    """Return the byte of its source at which a view begins, or a row in the first iteration."""
+    return op.start if isinstance(op, RowOp) else op.offset
 
 
 def roots(program: ProgramOp) -> dict[SSAValue, SSAValue]:

@@ -89,7 +89,7 @@ def verify_sharing(program: ProgramOp, lives: Mapping[SSAValue, Lifetime]) -> No
         other = live[at.memory].add(value, at)
         if other is not None:
             raise VerifyException(_conflict(program, lives, other, value))
-        heappush(leaving, (life.last, number, at))
+        heappush(leaving, (life.last + life.is_held, number, at))
 
 
 class _Live:

@@ -30,14 +30,20 @@ from .ops import (
     EnqueueKernelOp,
     ReturnOp,
     ViewOp,
+    byte_count,
 )
-from .placement import Extent, MemorySlice, extent
+from .placement import Extent, MemorySlice, extent, start_of
 from .planned import verify_aligned, verify_arena, verify_image_view, verify_sharing
 from .range_attr import RangeAttr, range_of, verify_sizes
+from .repeat import RepeatOp, RowOp, row_of
 from .target_attr import ATTRIBUTE_NAME, target_of
 
 if TYPE_CHECKING:
     from .program import ProgramOp
+
+
+_INDEX_BITS = 31
+"""Bits of the largest index of a row's first element, a signed argument of kernels."""
 
 
 def verify_program(program: ProgramOp) -> None:
@@ -61,6 +67,8 @@ class _QueueOrder:
         self.graphs: OffloadOrder | None = None
         self.target: Target | None = None
         self.range: RangeAttr | None = None
+        self.iteration = 0
+        """The iteration of the repetition that is verified; 0 outside of any."""
         if isinstance(parent, ModuleOp):
             self.kernels = kernels_of(parent)
             self.range = range_of(parent)
@@ -91,13 +99,17 @@ class _QueueOrder:
                 raise VerifyException(
                     f"{title(op)} uses the arena {label(operand)} itself; make a cl.buffer_view"
                 )
+            if row_of(operand) is not None and not isinstance(op, Command):
+                raise VerifyException(
+                    f"{title(op)} uses the row {label(operand)}: only commands may"
+                )
 
     def _results(self, op: Operation) -> None:
         for result in op.results:
             self.parts[result] = MemorySlice(result, 0)
-            if isinstance(op, ViewOp):
+            if isinstance(op, ViewOp | RowOp):
                 source = self.parts[op.source]
-                self.parts[result] = MemorySlice(source.root, source.offset + op.offset)
+                self.parts[result] = MemorySlice(source.root, source.offset + start_of(op))
             if self.target is not None and tir.is_texture(result.type):
                 verify_image(label(result), result.type, self.target)
                 verify_aligned(op, result, self._extent(result), self.target)
@@ -122,10 +134,66 @@ class _QueueOrder:
             case EnqueueCopyOp() | EnqueueOffloadOp():
                 self._given_images(op)
                 self._enqueue(op)
-            case AllocOp() | ArenaOp() | BufferViewOp() | ImageViewOp() | ReturnOp():
+            case RepeatOp():
+                self._repeat(op)
+            case AllocOp() | ArenaOp() | BufferViewOp() | ImageViewOp() | ReturnOp() | RowOp():
                 pass
             case _:
                 raise VerifyException(f"{op.name} is not an operation of a queue program")
+
+    def _repeat(self, op: RepeatOp) -> None:
+        """Verify the commands of one iteration, and the rows that they use in the others."""
+        moving: list[Command] = []
+        for command in op.body.block.ops:
+            if not isinstance(command, EnqueueKernelOp | EnqueueCopyOp):
+                raise VerifyException(
+                    f"{title(command)} cannot be repeated; launches and copies can"
+                )
+            self._operands(command)
+            self._command(command)
+            if any(row_of(operand) is not None for operand in command.operands):
+                moving.append(command)
+        if self.kernels is None:
+            return
+        accesses = [(command, access(command, self.kernels)) for command in moving]
+        for command, done in accesses:
+            self._verify_rows(command, done, op.trip_count)
+        for self.iteration in range(1, op.trip_count):
+            for command, done in accesses:
+                for i in done.reads:
+                    self._read(command, command.operands[i])
+                for i in done.writes:
+                    self._write(command, command.operands[i])
+        self.iteration = 0
+
+    def _verify_rows(self, op: Command, done: Access, trips: int) -> None:
+        """Verify that rows stay inside of their buffers, and apart from what is written."""
+        swept = [self._swept(value, trips) for value in op.operands]
+        for value, extent_ in zip(op.operands, swept, strict=True):
+            row = row_of(value)
+            if row is not None and not self._extent(row.source).contains(extent_):
+                raise VerifyException(
+                    f"{title(op)} uses {label(value)}, which leaves {label(row.source)} within "
+                    f"{trips} iterations"
+                )
+            if row is not None and byte_count(row.source.type) > row.element_bytes << _INDEX_BITS:
+                raise VerifyException(
+                    f"{title(op)} uses {label(value)}, a row of a buffer of more than "
+                    f"2^{_INDEX_BITS} elements, which a 32-bit index cannot address"
+                )
+        steps = [0 if (row := row_of(value)) is None else row.step for value in op.operands]
+        for i, j in product(done.writes, range(len(swept))):
+            if steps[i] != steps[j] and swept[i].overlaps(swept[j]):
+                raise VerifyException(
+                    f"{title(op)} writes {label(op.operands[i])}, which reaches "
+                    f"{label(op.operands[j])} in some iteration; give them different bytes"
+                )
+
+    def _swept(self, value: SSAValue, trips: int) -> Extent:
+        """Return the bytes from the first to the last that a value covers in any iteration."""
+        at, row = self._extent(value), row_of(value)
+        moved = 0 if row is None else row.step * (trips - 1)
+        return Extent(at.memory, at.begin + min(moved, 0), at.end + max(moved, 0))
 
     def _given_images(self, op: Command) -> None:
         """Reject commands that move bytes of the user's images: their channel order is unknown."""
@@ -154,6 +222,11 @@ class _QueueOrder:
                     f"{title(op)} binds {label(arg)} to parameter {i}, which the kernel "
                     "lists in its constants; bind a cl.constant"
                 )
+            if row_of(arg) is not None and i not in kernel.rows:
+                raise VerifyException(
+                    f"{title(op)} binds the row {label(arg)} to parameter {i}, which the kernel "
+                    "does not list in its rows"
+                )
         if (sizes := op.ranged_sizes) is not None:
             verify_sizes(title(op), sizes, kernel, self.range)
         self._enqueue(op)
@@ -179,7 +252,9 @@ class _QueueOrder:
             self.graphs.enqueue(op)
         if self.target is not None and not isinstance(op, EnqueueCopyOp):
             for arg in op.operands:
-                verify_aligned(op, arg, self._extent(arg), self.target)
+                row = row_of(arg)
+                placed = arg if row is None else row.source
+                verify_aligned(op, placed, self._extent(placed), self.target)
 
     def _alias(self, op: Command, other: int, output: int, done: Access) -> None:
         """Verify that a written operand shares no byte with others, except in-place pairs."""
@@ -221,6 +296,9 @@ class _QueueOrder:
         cached = self.extents.get(value)
         if cached is None:
             cached = self.extents[value] = extent(value, self.parts[value])
+        if self.iteration and (row := row_of(value)) is not None:
+            moved = row.step * self.iteration
+            return Extent(cached.memory, cached.begin + moved, cached.end + moved)
         return cached
 
     def _read(self, op: Operation, value: SSAValue) -> None:

@@ -83,11 +83,7 @@ from .elementwise import (
     WhereOp,
     in_domain,
 )
-from .fused import (
-    FusedOp,
-    KernelOp,
-    YieldOp,
-)
+from .fused import FusedOp, KernelOp, YieldOp
 from .generic import GenericOp, IndexOp
 from .indexing import (
     GatherElementsOp,
@@ -106,9 +102,8 @@ from .layout import (
     source_of,
     with_layout,
 )
-from .linear import (
-    MatmulOp,
-)
+from .linear import MatmulOp
+from .loop import LoopOp, entries_of, loop_bodies
 from .networks import (
     has_operations,
     images_of,
@@ -215,6 +210,7 @@ NN = Dialect(
         IndexOp,
         KernelOp,
         LayerNormOp,
+        LoopOp,
         MatmulOp,
         MaxPoolIndicesOp,
         PadOp,
@@ -292,6 +288,7 @@ __all__ = [
     "KernelOp",
     "LayerNormOp",
     "LayoutAttr",
+    "LoopOp",
     "MatmulOp",
     "MaxPoolIndicesOp",
     "NNOp",
@@ -354,6 +351,7 @@ __all__ = [
     "count",
     "dense",
     "element_type",
+    "entries_of",
     "extent",
     "flag",
     "float_array",
@@ -374,6 +372,7 @@ __all__ = [
     "is_unsigned",
     "kept_axis",
     "layout_of",
+    "loop_bodies",
     "mark_images",
     "mark_network",
     "matching_groups",

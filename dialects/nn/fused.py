@@ -106,13 +106,15 @@ class KernelOp(IRDLOperation):
 
     The block arguments are the inputs. A launch passes the input buffers, then the output buffers,
     in the layouts of the function type; tensors inside the region are plain. `constants` lists the
-    inputs that every launch binds to a constant. `comment` names the nodes of the model.
+    inputs that every launch binds to a constant, `rows` the arguments that may be rows of a buffer
+    (`cl.row`). `comment` names the nodes of the model.
     """
 
     name = "nn.kernel"
     sym_name = prop_def(SymbolNameConstraint())
     function_type = prop_def(FunctionType)
     constants = opt_prop_def(DenseArrayBase[I64])
+    rows = opt_prop_def(DenseArrayBase[I64])
     comment = opt_prop_def(StringAttr)
     body = region_def("single_block")
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
@@ -127,6 +129,7 @@ class KernelOp(IRDLOperation):
         body: Region,
         *,
         constants: Sequence[int] = (),
+        rows: Sequence[int] = (),
         comment: str | None = None,
     ):
         super().__init__(
@@ -134,6 +137,7 @@ class KernelOp(IRDLOperation):
                 "sym_name": StringAttr(name),
                 "function_type": FunctionType.from_lists(inputs, outputs),
                 "constants": DenseArrayBase.from_list(i64, constants) if constants else None,
+                "rows": DenseArrayBase.from_list(i64, rows) if rows else None,
                 "comment": None if comment is None else StringAttr(comment),
             },
             regions=[body],
@@ -177,6 +181,9 @@ class KernelOp(IRDLOperation):
         for i in self.constant_indices:
             if not 0 <= i < len(type_.inputs):
                 raise VerifyException(f"constant {i} is not one of {len(type_.inputs)} inputs")
+        for i in () if self.rows is None else self.rows.iter_values():
+            if not 0 <= i < len(self.types):
+                raise VerifyException(f"row {i} is not one of {len(self.types)} arguments")
 
 
 def _parents() -> tuple[type[Operation], ...]:

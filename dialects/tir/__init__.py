@@ -18,7 +18,7 @@ from .attributes import (
 )
 from .block import BlockOp, enclosing_block
 from .dot import QUAD, DotOp, LoadQuadOp
-from .func import FuncOp, rolled_bounds, rolled_loops
+from .func import FuncOp, is_row, rolled_bounds, rolled_loops
 from .in_place import in_place_attribute, in_place_pairs, verify_in_place
 from .kernel import verify_ndrange
 from .layouts import (
@@ -71,6 +71,7 @@ __all__ = [
     "image_of",
     "in_place_attribute",
     "in_place_pairs",
+    "is_row",
     "is_texel_type",
     "is_texture",
     "layout_part",

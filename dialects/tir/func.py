@@ -13,7 +13,7 @@ from xdsl.dialects.builtin import (
     SymbolNameConstraint,
     i64,
 )
-from xdsl.ir import Region, SSAValue
+from xdsl.ir import BlockArgument, Region, SSAValue
 from xdsl.irdl import (
     IRDLOperation,
     irdl_op_definition,
@@ -46,8 +46,9 @@ class FuncOp(IRDLOperation):
     """One OpenCL kernel; its parameters are memrefs in the global or constant scope.
 
     `outputs` lists the parameters that the kernel writes, `constants` the parameters that every
-    launch binds to a constant. `comment` is printed above the kernel and names the nodes that it
-    computes.
+    launch binds to a constant, `rows` the parameters that may be rows of a buffer (`cl.row`): the
+    index of a row's first element is one more argument. `comment` is printed above the kernel and
+    names the nodes that it computes.
 
     `in_place = [array<i64: 0, 3>]` lists pairs of an input and an output, both buffers, that a
     launch may bind to the same bytes: each element of the output is written only by the work-item
@@ -70,6 +71,7 @@ class FuncOp(IRDLOperation):
     sym_name = prop_def(SymbolNameConstraint())
     outputs = prop_def(DenseArrayBase[I64])
     constants = opt_prop_def(DenseArrayBase[I64])
+    rows = opt_prop_def(DenseArrayBase[I64])
     layouts = opt_prop_def(DictionaryAttr)
     schedule = opt_prop_def(ArrayAttr[StringAttr])
     plan = opt_prop_def(PlanAttr)
@@ -128,6 +130,11 @@ class FuncOp(IRDLOperation):
         return () if array is None else tuple(array.iter_values())
 
     @property
+    def row_indices(self) -> tuple[int, ...]:
+        """Return the positions of the parameters that may be rows of a buffer."""
+        return () if self.rows is None else tuple(self.rows.iter_values())
+
+    @property
     def in_place_pairs(self) -> tuple[tuple[int, int], ...]:
         """Return the positions of inputs and outputs that may be the same bytes."""
         return in_place_pairs(self.in_place)
@@ -162,6 +169,16 @@ class FuncOp(IRDLOperation):
         printer.print_attr_dict(attrs | self.attributes)
         printer.print_string(" ")
         printer.print_region(self.body, print_entry_block_args=False, print_empty_block=False)
+
+
+def is_row(value: SSAValue) -> bool:
+    """Return whether a value is a parameter that may be a row of a buffer, aligned to elements."""
+    func = value.owner.parent_op() if isinstance(value, BlockArgument) else None
+    return (
+        isinstance(func, FuncOp)
+        and value in func.params
+        and (func.params.index(value) in func.row_indices)
+    )
 
 
 def rolled_loops(func: FuncOp) -> list[ForOp]:

@@ -17,6 +17,7 @@ from .nesting import verify_indices
 from .ops import BarrierOp, ForOp
 from .plan import plan_fault
 from .texel import TexelWriteOp
+from .texture import is_texture
 
 if TYPE_CHECKING:
     from .func import FuncOp
@@ -26,7 +27,8 @@ def verify_parameters(func: FuncOp) -> None:
     """Verify that parameters are memrefs, only outputs are written, and constants are inputs."""
     args, outputs, constants = func.body.block.args, func.output_indices, func.constant_indices
     count = len(args)
-    for role, positions in (("output", outputs), ("constant", constants)):
+    rows = func.row_indices
+    for role, positions in (("output", outputs), ("constant", constants), ("row", rows)):
         for i in positions:
             if not 0 <= i < count:
                 raise VerifyException(f"{role} {i} is not one of the {count} parameters")
@@ -35,6 +37,9 @@ def verify_parameters(func: FuncOp) -> None:
     for i in constants:
         if i in outputs:
             raise VerifyException(f"parameter {i} is a constant, so it cannot be an output")
+    for i in rows:
+        if i in constants or is_texture(args[i].type):
+            raise VerifyException(f"parameter {i} is a constant or an image, so it cannot be a row")
     for i, arg in enumerate(args):
         if not isinstance(arg.type, MemRefType):
             raise VerifyException(f"a kernel parameter must be a memref, not {arg.type}")

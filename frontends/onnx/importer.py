@@ -77,7 +77,7 @@ def import_onnx(
         arg_attrs=_named([*builder.inputs.values()]),
         res_attrs=_named([*names, *counts]),
     )
-    return ModuleOp([main])
+    return ModuleOp([main, *builder.bodies])
 
 
 def _computed_sizes(builder: Builder, outputs: Mapping[str, SSAValue]) -> dict[str, SSAValue]:

@@ -106,6 +106,7 @@ def chains(
                 and result is not None
                 and source.bytes == result.bytes
                 and source.lifetime.last == time == result.lifetime.first
+                and not (source.lifetime.is_held or result.lifetime.is_held)
                 and uses[source.value] == uses[result.value] == 1
                 and source.value not in successors
                 and result.value not in has_predecessor

@@ -36,7 +36,7 @@ class CLPackConstantsPass(ModulePass):
         packed = _Packed(weights_of(ctx, op))
         for program in op.ops:
             if isinstance(program, cl.ProgramOp):
-                for launch in program.body.block.ops:
+                for launch in cl.commands(program):
                     if isinstance(launch, cl.EnqueueKernelOp):
                         packed.replace(launch, layouts.get(launch.kernel_name, {}))
                 _remove_unread(program)

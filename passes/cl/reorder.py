@@ -20,8 +20,8 @@ class CLReorderPass(ModulePass):
     """Reorder independent commands if that lowers the peak of live bytes.
 
     Every command still runs after the commands that write its inputs, and after those that read or
-    write the memory that it overwrites. The order is kept if no order has a lower peak, or if the
-    program's memory is already planned.
+    write the memory that it overwrites. A repetition moves as a whole. The order is kept if no
+    order has a lower peak, or if the program's memory is already planned.
     """
 
     name = "cl-reorder"
@@ -31,7 +31,7 @@ class CLReorderPass(ModulePass):
         kernels = cl.kernels_of(op)
         for program in op.ops:
             if isinstance(program, cl.ProgramOp) and not is_planned(program):
-                before = cl.commands(program)
+                before = _steps_of(program)
                 after = order(*_steps(program, kernels, target))
                 if after != sorted(after):
                     _rearrange(program, [before[i] for i in after])
@@ -66,12 +66,23 @@ def _steps(
             distinct[numbers[root]] = None
         return tuple(distinct)
 
-    def step(op: cl.Command) -> QueueStep:
-        done = cl.access(op, kernels)
-        reads, writes = ([op.operands[i] for i in at] for at in (done.reads, done.writes))
-        return QueueStep(numbered(reads), numbered(writes))
+    def step(op: cl.Command | cl.RepeatOp) -> QueueStep:
+        reads: dict[int, None] = {}
+        writes: dict[int, None] = {}
+        for command in op.body.block.ops if isinstance(op, cl.RepeatOp) else [op]:
+            assert isinstance(command, cl.Command)
+            done = cl.access(command, kernels)
+            given = numbered(command.operands[i] for i in done.reads)
+            reads |= dict.fromkeys(number for number in given if number not in writes)
+            writes |= dict.fromkeys(numbered(command.operands[i] for i in done.writes))
+        return QueueStep(tuple(reads), tuple(writes))
 
-    return [step(op) for op in cl.commands(program)], sizes
+    return [step(op) for op in _steps_of(program)], sizes
+
+
+def _steps_of(program: cl.ProgramOp) -> list[cl.Command | cl.RepeatOp]:
+    """Return the commands and repetitions of a program; a repetition is moved as a whole."""
+    return [op for op in program.body.block.ops if isinstance(op, cl.Command | cl.RepeatOp)]
 
 
 def _rearrange(program: cl.ProgramOp, ordered: Sequence[Operation]) -> None:
@@ -86,7 +97,7 @@ def _rearrange(program: cl.ProgramOp, ordered: Sequence[Operation]) -> None:
         if op in placed:
             return
         placed.add(op)
-        for operand in op.operands:
+        for operand in (value for each in op.walk() for value in each.operands):
             if isinstance(operand.owner, Operation):
                 place(operand.owner)
         block.add_op(op)

@@ -89,9 +89,13 @@ def choose(module: ModuleOp, ctx: Context, options: NNChoosePass) -> list[Partit
     target = options.target_of(module)
     preferred, weighed = _accelerators(target)
     partitions: list[Partition] = []
+    bodies = nn.loop_bodies(module)
     with deciding(module, ctx) as choices:
         for function in nn.networks_of(module):
-            choice = _Choice(module, function, target, ctx, options, preferred, weighed, choices)
+            is_body = function.sym_name.data in bodies
+            # A graph's tensors exist once, so the iterations of a loop cannot share it.
+            offered, compared = ([] if is_body else each for each in (preferred, weighed))
+            choice = _Choice(module, function, target, ctx, options, offered, compared, choices)
             kernels = choice.kernels()
             choice.note_groups(kernels)
             partitions.append(choice.partition)

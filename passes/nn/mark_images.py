@@ -39,7 +39,7 @@ class NNMarkImagesPass(ModulePass):
             return
         target = cl.target_of(op)
         _check_target(self.names[0], target)
-        networks = nn.networks_of(op)
+        networks = nn.entries_of(op)
         parameters = [each for function in networks for each in _parameters(function)]
         for name in self.names:
             types = [type_ for known, type_ in parameters if known == name]

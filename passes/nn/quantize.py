@@ -207,7 +207,8 @@ class NNQuantizePass(ModulePass):
     output channel of a weight its own scale.
 
     The range of a value is measured (the attribute `nn.ranges` of the network), or else
-    `global_scale`, the assumed largest magnitude of all values. Runs after `simplify`.
+    `global_scale`, the assumed largest magnitude of all values. Bodies of loops stay in floats.
+    Runs after `simplify`.
     """
 
     name: ClassVar[str] = "nn-quantize"
@@ -221,7 +222,7 @@ class NNQuantizePass(ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         shifts = self.shifts or needs_shifts(target_of(op))
-        for function in nn.networks_of(op):
+        for function in nn.entries_of(op):
             replace(self, shifts=shifts).quantize(function, weights_of(ctx, op))
 
     def quantize(self, function: func.FuncOp, weights: Weights | None) -> list[SSAValue]:

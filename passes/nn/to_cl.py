@@ -50,8 +50,15 @@ class NNToCLPass(ModulePass):
         weights, target = weights_of(ctx, op), cl.target_of(op)
         block, programs = op.body.block, dict[str, cl.ProgramOp]()
         with deciding(op, ctx) as choices:
-            module = ModuleContext(weights, target, kernels, graphs, choices)
+            inner = nn.loop_bodies(op)
+            bodies = {name: each for name, each in contents.networks.items() if name in inner}
+            module = ModuleContext(weights, target, kernels, graphs, bodies, choices)
+            for each in bodies.values():
+                outline_relayouts(each)
             for name, function in contents.networks.items():
+                if name in bodies:
+                    function.detach()
+                    continue
                 programs[name] = program = _program(function, module)
                 block.insert_op_before(program, function)
                 if nn.wants_wrapper(function):
@@ -77,9 +84,14 @@ def _program(function: func.FuncOp, module: ModuleContext) -> cl.ProgramOp:
         *_ports(returned_values(function), function.res_attrs, "output"),
     ]
     program = cl.ProgramOp(function.sym_name.data, ports, len(block.args))
-    body = ProgramBody(module, function, program)
+    inner = program.body.block
+    for value, param in zip(block.args, inner.args, strict=False):
+        param.name_hint = value.name_hint
+    count = program.input_count
+    body = ProgramBody(module, function, inner, inner.args[:count], inner.args[count:])
     for op in block.ops:
         body.lower(op)
+    inner.add_op(cl.ReturnOp())
     return program
 
 

@@ -44,6 +44,7 @@ def lower_kernel(kernel: nn.KernelOp) -> tir.FuncOp:
         lower(lowering, op)
     function = lowering.finish()
     function.constants, function.comment = kernel.constants, kernel.comment
+    function.rows = kernel.rows
     return function
 
 

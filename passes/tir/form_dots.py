@@ -161,7 +161,7 @@ def _is_quad(load: memref.LoadOp, loop: tir.ForOp) -> bool:
     """Return whether the iterations read four adjacent bytes that start at a multiple of four."""
     shape = memref_of(load.memref).get_shape()
     address = _address(load, loop)
-    is_buffer = not tir.is_texture(load.memref.type)
+    is_buffer = not (tir.is_texture(load.memref.type) or tir.is_row(load.memref))
     if address is None or not is_buffer or not shape or shape[-1] % tir.QUAD:
         return False
     indices, form = address

@@ -79,6 +79,8 @@ class _Joiner:
         """Return the cost of a launch that can be joined; None for other commands."""
         if not isinstance(op, cl.EnqueueKernelOp) or op.kernel_name not in self.functions:
             return None
+        if cl.repeat_of(op) is not None or self.functions[op.kernel_name].rows is not None:
+            return None
         name = op.kernel_name
         if name not in self._costs:
             kernel = self.functions[name]

@@ -139,9 +139,16 @@ class _StripJoiner:
         before: cl.EnqueueKernelOp | None = None
         for command in cl.commands(program):
             launch = command if isinstance(command, cl.EnqueueKernelOp) else None
+            if launch is not None and not self._may_join(launch):
+                launch = None
             if before is not None and launch is not None and self._join(before, launch):
                 launch = None
             before = launch
+
+    def _may_join(self, launch: cl.EnqueueKernelOp) -> bool:
+        """Return whether a launch is outside of repetitions, and its kernel has no rows."""
+        kernel = self.kernels.get(launch.kernel_name)
+        return cl.repeat_of(launch) is None and (kernel is None or kernel.rows is None)
 
     def _join(self, first: cl.EnqueueKernelOp, second: cl.EnqueueKernelOp) -> bool:
         """Replace two launches by one of their joined kernel; return whether that was possible."""

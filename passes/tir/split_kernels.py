@@ -12,7 +12,14 @@ from typing import ClassVar
 
 from xdsl.context import Context
 from xdsl.dialects import memref
-from xdsl.dialects.builtin import DictionaryAttr, MemRefType, ModuleOp, StringAttr
+from xdsl.dialects.builtin import (
+    DenseArrayBase,
+    DictionaryAttr,
+    MemRefType,
+    ModuleOp,
+    StringAttr,
+    i64,
+)
 from xdsl.ir import Attribute, Block, Operation, Region, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
@@ -51,7 +58,7 @@ class TIRSplitKernelsPass(ModulePass):
             return
         for program in op.ops:
             if isinstance(program, cl.ProgramOp):
-                for launch in list(program.body.block.ops):
+                for launch in cl.commands(program):
                     if isinstance(launch, cl.EnqueueKernelOp) and launch.kernel_name in parts:
                         _launch_all(launch, parts[launch.kernel_name])
 
@@ -229,6 +236,8 @@ def _describe(part: tir.FuncOp, func: tir.FuncOp, used: Sequence[SSAValue]) -> N
     constants = [place[i] for i in func.constant_indices if i in place]
     if constants:
         part.constants = tir.FuncOp("f", Region(Block()), [], constants=constants).constants
+    rows = [place[i] for i in func.row_indices if i in place]
+    part.rows = DenseArrayBase.from_list(i64, rows) if rows else None
     if func.layouts is not None:
         kept = {str(place[int(k)]): v for k, v in func.layouts.data.items() if int(k) in place}
         part.layouts = DictionaryAttr(kept) if kept else None
@@ -243,7 +252,7 @@ def _launch_all(launch: cl.EnqueueKernelOp, parts: Sequence[_KernelPart]) -> Non
         for name, type_ in part.buffers.items():
             alloc = cl.AllocOp(type_)
             alloc.result.name_hint = name
-            Rewriter.insert_op(alloc, InsertPoint.before(launch))
+            Rewriter.insert_op(alloc, InsertPoint.before(cl.repeat_of(launch) or launch))
             memory[name] = alloc.result
         arguments = [memory[a] if isinstance(a, str) else launch.args[a] for a in part.arguments]
         command = cl.EnqueueKernelOp(part.name, arguments)

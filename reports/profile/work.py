@@ -11,13 +11,18 @@ from ...passes.tir.work import kernel_work
 
 @dataclass(frozen=True)
 class ProfileWork:
-    """The work of one command."""
+    """The work of one command, in all iterations if it is repeated."""
 
     multiply_adds: int | None
     """Float operations; a sum and a product that only the sum uses count as one, and both branches
     of a condition count. None for a kernel with unknown loops, as in a saved program."""
     bytes: int
     """The size of each argument, counted once and limited to what the kernel accesses."""
+
+    def times(self, count: int) -> ProfileWork:
+        """Return the work of repeating the command."""
+        adds = None if self.multiply_adds is None else self.multiply_adds * count
+        return ProfileWork(adds, self.bytes * count)
 
 
 def works_of(program: cl.ProgramOp, ops: list[cl.Command]) -> list[ProfileWork]:
@@ -33,12 +38,13 @@ def works_of(program: cl.ProgramOp, ops: list[cl.Command]) -> list[ProfileWork]:
         match op:
             case cl.EnqueueKernelOp():
                 size = sum(byte_count(argument.type) for argument in op.args)
-                works.append(kernels.get(op.kernel_name, ProfileWork(None, size)))
+                work = kernels.get(op.kernel_name, ProfileWork(None, size))
             case cl.EnqueueCopyOp():
-                works.append(ProfileWork(0, 2 * byte_count(op.source.type)))
+                work = ProfileWork(0, 2 * byte_count(op.source.type))
             case cl.EnqueueOffloadOp():
-                work = graphs[op.graph_name].work(commands[op.graph_name][op.index])
-                works.append(ProfileWork(work.multiply_adds, work.bytes))
+                done = graphs[op.graph_name].work(commands[op.graph_name][op.index])
+                work = ProfileWork(done.multiply_adds, done.bytes)
+        works.append(work.times(cl.trips_of(op)))
     return works
 
 

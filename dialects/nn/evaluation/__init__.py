@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from xdsl.dialects import func
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import SymbolTable
 
 from ... import nn
 from .. import Array
@@ -84,6 +85,8 @@ def _run(block: Block, inputs: Sequence[Array], weights: nn.WeightStore | None) 
             results = (nn.constant_value(op.result, weights),)
         elif isinstance(op, nn.FusedOp):
             results = _run(op.body.block, operands, weights)
+        elif isinstance(op, nn.LoopOp):
+            results = _run_loop(op, operands, weights)
         else:
             results = evaluate(op, operands) or ()
         for value, array in zip(op.results, results, strict=True):
@@ -91,3 +94,23 @@ def _run(block: Block, inputs: Sequence[Array], weights: nn.WeightStore | None) 
                 raise ValueError(f"{op.name} refers to a weight that the store does not contain")
             values[value] = array
     raise ValueError("the block has no terminator")
+
+
+def _run_loop(
+    loop: nn.LoopOp, inputs: Sequence[Array], weights: nn.WeightStore | None
+) -> list[Array]:
+    body = SymbolTable.lookup_symbol(loop, loop.body)
+    assert isinstance(body, func.FuncOp), "verified"
+    count, end = loop.carried_count, loop.carried_count + loop.row_count
+    carried, rows = list(inputs[:count]), inputs[count:end]
+    types = map(nn.tensor_type, loop.res[count:])
+    stacks = [np.empty(type.get_shape(), nn.numpy_dtype(type.element_type)) for type in types]
+    for time in range(loop.trip_count):
+        backward = loop.trip_count - 1 - time
+        at = [backward if loop.is_reversed(i) else time for i in range(len(rows) + len(stacks))]
+        given = [rows[i][at[i]] for i in range(len(rows))]
+        results = _run(body.body.block, [*carried, *given, *inputs[end:]], weights)
+        carried = results[:count]
+        for i, value in enumerate(results[count:]):
+            stacks[i][at[len(rows) + i]] = value
+    return [*carried, *stacks]

@@ -1,13 +1,19 @@
-"""Control flow that is resolved at import: If takes a constant branch, Loop and Scan unroll."""
+"""Control flow: If takes a constant branch, Loop and Scan become loops or unroll if short."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
 
 import numpy as np
+from onnx import GraphProto
 from xdsl.ir import SSAValue
 
 from ....dialects.nn.types import shape_of
+from ....errors import CloptError
+from ...builder import TooManySteps
+from ...loops import MOST_ITERATIONS, MOST_UNROLLED, CannotRoll, NetworkLoop, build_loop
 from ..node import NodeContext, Table
 
 MAX_ITERATIONS = 1024
@@ -23,11 +29,61 @@ def import_if(node: NodeContext) -> Sequence[SSAValue]:
 
 
 def import_loop(node: NodeContext) -> Sequence[SSAValue]:
-    """Import Loop unrolled: its trip count and condition must be known at import."""
+    """Import Loop: its trip count must be known at import, and its condition decide nothing else.
+
+    A loop is unrolled if it is short, or if its condition is known only for each iteration.
+    """
     builder, body = node.builder, node.graph("body")
     trips = node.constant_int(0, "trip count", MAX_ITERATIONS + 1)
     condition = node.optional(1) or builder.constant(np.array(True))
     carried = [node.input(i) for i in range(2, len(node.inputs))]
+    known = builder.known(condition)
+    is_rolled = node.optional(0) is not None and MOST_UNROLLED < trips <= MOST_ITERATIONS
+    if is_rolled and known is not None and known.all():
+        with suppress(CannotRoll):
+            return _rolled_loop(node, body, trips, carried)
+    return _unrolled_loop(node, body, trips, condition, carried)
+
+
+def _rolled_loop(
+    node: NodeContext, body: GraphProto, trips: int, initial: Sequence[SSAValue]
+) -> Sequence[SSAValue]:
+    """Import a Loop that always runs all its iterations."""
+    builder, count = node.builder, len(initial)
+
+    def iteration(
+        carried: Sequence[SSAValue], rows: Sequence[SSAValue]
+    ) -> tuple[Sequence[SSAValue], Sequence[SSAValue]]:
+        always = builder.constant(np.array(True))
+        condition, *values = _in_loop(node, body, [*rows, always, *carried])
+        known = builder.known(condition)
+        if known is None or not known.all() or len(values) < count:
+            raise CannotRoll("Its condition may end the loop early.")
+        return values[:count], values[count:]
+
+    numbers = builder.positions(trips, 0, 1)
+    return build_loop(builder, NetworkLoop(trips, initial, [numbers]), iteration)
+
+
+def _in_loop(node: NodeContext, body: GraphProto, inputs: Sequence[SSAValue]) -> Sequence[SSAValue]:
+    """Import the body of a loop; raise CannotRoll if it needs values that differ by iteration."""
+    try:
+        return node.subgraph(body, inputs)
+    except TooManySteps:
+        raise
+    except CloptError as error:
+        raise CannotRoll(str(error)) from error
+
+
+def _unrolled_loop(
+    node: NodeContext,
+    body: GraphProto,
+    trips: int,
+    condition: SSAValue,
+    carried: Sequence[SSAValue],
+) -> Sequence[SSAValue]:
+    """Import a Loop iteration by iteration; its condition must be known in each."""
+    builder = node.builder
     scanned: list[list[SSAValue]] = [[] for _ in body.output[1 + len(carried) :]]
     iteration = 0
     while iteration < trips:
@@ -59,8 +115,8 @@ def _stack(node: NodeContext, values: Sequence[SSAValue], axis: int) -> SSAValue
 
 
 def import_scan(node: NodeContext) -> Sequence[SSAValue]:
-    """Import Scan unrolled over the axis of its scan inputs."""
-    builder, body = node.builder, node.graph("body")
+    """Import Scan over the axes of its scan inputs."""
+    body = node.graph("body")
     count = node.integer("num_scan_inputs")
     if not 1 <= count <= len(node.inputs):
         node.refuse(f"num_scan_inputs is {count}, but the node has {len(node.inputs)} inputs.")
@@ -73,27 +129,77 @@ def import_scan(node: NodeContext) -> Sequence[SSAValue]:
     out_backward = _lengths(node, "scan_output_directions", outputs)
     axes = [node.axis(a, len(shape_of(v))) for a, v in zip(in_axes, scans, strict=True)]
     lengths = {shape_of(v)[a] for v, a in zip(scans, axes, strict=True)}
-    if len(lengths) != 1 or not 1 <= max(lengths) <= MAX_ITERATIONS:
-        node.refuse(f"its inputs must share one length of 1 to {MAX_ITERATIONS}.")
+    if len(lengths) != 1 or not 1 <= max(lengths) <= MOST_ITERATIONS:
+        node.refuse(f"its inputs must share one length of 1 to {MOST_ITERATIONS}.")
     if outputs < 0:
         node.refuse("its body has fewer outputs than there are states.")
     (length,) = lengths
-    columns: list[list[SSAValue]] = [[] for _ in range(outputs)]
-    for step in range(length):
+    scan = _Scan(body, states, scans, axes, out_axes, in_backward, out_backward, length)
+    if length > MOST_UNROLLED:
+        with suppress(CannotRoll):
+            return _rolled_scan(node, scan)
+    return _unrolled_scan(node, scan)
+
+
+@dataclass(frozen=True)
+class _Scan:
+    """The parts of a Scan."""
+
+    body: GraphProto
+    states: Sequence[SSAValue]
+    scans: Sequence[SSAValue]
+    axes: Sequence[int]
+    out_axes: Sequence[int]
+    """The axes of the stacked outputs, which may be negative."""
+    in_backward: Sequence[int]
+    out_backward: Sequence[int]
+    length: int
+
+
+def _rolled_scan(node: NodeContext, scan: _Scan) -> Sequence[SSAValue]:
+    builder, count = node.builder, len(scan.states)
+
+    def iteration(
+        carried: Sequence[SSAValue], rows: Sequence[SSAValue]
+    ) -> tuple[Sequence[SSAValue], Sequence[SSAValue]]:
+        values = _in_loop(node, scan.body, [*carried, *rows])
+        return values[:count], values[count:]
+
+    rows = [
+        builder.transpose(value, [axis, *(i for i in range(len(shape_of(value))) if i != axis)])
+        for value, axis in zip(scan.scans, scan.axes, strict=True)
+    ]
+    backward = [i for i, flag in enumerate((*scan.in_backward, *scan.out_backward)) if flag]
+    results = build_loop(builder, NetworkLoop(scan.length, scan.states, rows, backward), iteration)
+    stacked: list[SSAValue] = []
+    for value, axis in zip(results[count:], scan.out_axes, strict=True):
+        rank = len(shape_of(value))
+        order = list(range(1, rank))
+        order.insert(node.axis(axis, rank), 0)
+        stacked.append(builder.transpose(value, order))
+    return [*results[:count], *stacked]
+
+
+def _unrolled_scan(node: NodeContext, scan: _Scan) -> Sequence[SSAValue]:
+    if scan.length > MAX_ITERATIONS:
+        node.refuse(f"has {scan.length} iterations; at most {MAX_ITERATIONS} can be unrolled.")
+    builder, states = node.builder, list(scan.states)
+    columns: list[list[SSAValue]] = [[] for _ in scan.out_axes]
+    for step in range(scan.length):
         elements: list[SSAValue] = []
-        for value, axis, backward in zip(scans, axes, in_backward, strict=True):
-            part = builder.slice(value, axis, length - 1 - step if backward else step, 1)
+        for value, axis, backward in zip(scan.scans, scan.axes, scan.in_backward, strict=True):
+            at = scan.length - 1 - step if backward else step
             shape = [n for i, n in enumerate(shape_of(value)) if i != axis]
-            elements.append(builder.reshape(part, shape))
-        values = node.subgraph(body, [*states, *elements])
+            elements.append(builder.reshape(builder.slice(value, axis, at, 1), shape))
+        values = node.subgraph(scan.body, [*states, *elements])
         states = list(values[: len(states)])
         for column, value, backward in zip(
-            columns, values[len(states) :], out_backward, strict=True
+            columns, values[len(states) :], scan.out_backward, strict=True
         ):
             column.insert(0 if backward else len(column), value)
     stacked = [
         _stack(node, column, node.axis(axis, len(shape_of(column[0])) + 1))
-        for column, axis in zip(columns, out_axes, strict=True)
+        for column, axis in zip(columns, scan.out_axes, strict=True)
     ]
     return [*states, *stacked]
 

@@ -1,8 +1,9 @@
-"""Recurrent networks, unrolled over time."""
+"""Recurrent networks: loops over time, unrolled if they are short."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TypeAlias
 
@@ -12,6 +13,7 @@ from xdsl.ir import SSAValue
 from ....dialects import nn
 from ....dialects.nn.types import shape_of
 from ...builder import Builder
+from ...loops import MOST_UNROLLED, CannotRoll, NetworkLoop, build_loop
 from ..node import NodeContext, Results, Table
 from .activations import Activation, read_activations
 from .generation import zeros
@@ -121,7 +123,7 @@ DIRECTIONS = {"forward": (False,), "reverse": (True,), "bidirectional": (False, 
 """Direction attribute to one flag per direction: whether it runs backwards."""
 
 
-class Unrolling:
+class Recurrence:
     """One recurrent node, its inputs in canonical layout: time, batch, features."""
 
     def __init__(self, node: NodeContext, family: Family):
@@ -141,8 +143,6 @@ class Unrolling:
         self.activations = [
             functions[i : i + per_direction] for i in range(0, total, per_direction)
         ]
-        if self.time * len(self.backward) > MAX_STEPS:
-            node.refuse(f"has {self.time} time steps; at most {MAX_STEPS} can be unrolled.")
         self.lengths = self._lengths()
 
     def _time_first(self, value: SSAValue) -> SSAValue:
@@ -207,27 +207,56 @@ class Unrolling:
         return cell, b.reshape(share, (self.time, self.batch, width))
 
     def run(self, direction: int) -> tuple[SSAValue, State]:
-        """Unroll one direction. Return all outputs, [time, batch, hidden], and the last state."""
+        """Run one direction. Return all outputs, [time, batch, hidden], and the last state."""
+        if self.time > MOST_UNROLLED:
+            with suppress(CannotRoll):
+                return self._rolled(direction)
+        return self._unrolled(direction)
+
+    def _rolled(self, direction: int) -> tuple[SSAValue, State]:
+        b = self.builder
+        cell, share = self._cell(direction)
+        rows, count = [share], 1 + (self.lengths is not None)
+        if self.lengths is not None:
+            rows.append(b.positions(self.time, 0, 1))
+        reversed_ = range(count + 1) if self.backward[direction] else ()
+
+        def iteration(
+            state: Sequence[SSAValue], rows: Sequence[SSAValue]
+        ) -> tuple[State, list[SSAValue]]:
+            following, output = self._advance(cell, rows[0], tuple(state), rows[-1])
+            return following, [output]
+
+        loop = NetworkLoop(self.time, self._initial(direction), rows, tuple(reversed_))
+        *state, outputs = build_loop(b, loop, iteration)
+        return outputs, tuple(state)
+
+    def _unrolled(self, direction: int) -> tuple[SSAValue, State]:
         b, size = self.builder, (self.batch, self.hidden)
+        if self.time * len(self.backward) > MAX_STEPS:
+            self.node.refuse(f"has {self.time} time steps; at most {MAX_STEPS} can be unrolled.")
         cell, share = self._cell(direction)
         state = self._initial(direction)
         outputs: dict[int, SSAValue] = {}
         steps = range(self.time)
         for t in reversed(steps) if self.backward[direction] else steps:
             x = b.reshape(b.slice(share, 0, t, 1), (self.batch, shape_of(share)[2]))
-            following = self.family.step(cell, x, state)
-            if self.lengths is None:
-                state, output = following, following[0]
-            else:
-                live = b.compare("gt", self.lengths, t)
-                state = tuple(
-                    b.where(live, new, old) for new, old in zip(following, state, strict=True)
-                )
-                output = b.where(live, following[0], zeros(b, size, following[0]))
+            state, output = self._advance(cell, x, state, t)
             outputs[t] = b.reshape(output, (1, *size))
         if not outputs:
             return zeros(b, (0, *size), share), state
         return b.concat([outputs[t] for t in steps], 0), state
+
+    def _advance(
+        self, cell: Cell, x: SSAValue, state: State, t: SSAValue | int
+    ) -> tuple[State, SSAValue]:
+        """Compute step `t`. Return the next state and the output, [batch, hidden]."""
+        b, following = self.builder, self.family.step(cell, x, state)
+        if self.lengths is None:
+            return following, following[0]
+        live = b.compare("gt", self.lengths, t)
+        kept = tuple(b.where(live, new, old) for new, old in zip(following, state, strict=True))
+        return kept, b.where(live, following[0], zeros(b, (self.batch, self.hidden), following[0]))
 
     def results(self) -> Results:
         """Return the outputs: Y [time, directions, batch, hidden] and the last states."""
@@ -245,17 +274,17 @@ class Unrolling:
 
 def import_rnn(node: NodeContext) -> Results:
     """Import RNN."""
-    return Unrolling(node, RNN).results()
+    return Recurrence(node, RNN).results()
 
 
 def import_gru(node: NodeContext) -> Results:
     """Import GRU."""
-    return Unrolling(node, GRU).results()
+    return Recurrence(node, GRU).results()
 
 
 def import_lstm(node: NodeContext) -> Results:
     """Import LSTM."""
-    return Unrolling(node, LSTM).results()
+    return Recurrence(node, LSTM).results()
 
 
 TABLE: Table = {

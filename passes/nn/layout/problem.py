@@ -77,11 +77,11 @@ class LayoutProblem:
         self._excess = {value for work in works for value in work.inputs[most:]}
         """Values that no image may hold: one of their readers may read all its images already."""
         self.returned = self._find_returned()
-        """The values that the caller or a graph receives, with the layouts required there."""
+        """The values that the caller, a loop or a graph receives, with the layouts required."""
         for value, candidate in argument_layouts(self.function).items():
             self._add(value, [candidate])
         for op in self.function.body.block.ops:
-            if isinstance(op, nn.FusedOp | nn.RelayoutOp | OffloadCallOp):
+            if isinstance(op, nn.FusedOp | nn.RelayoutOp | nn.LoopOp | OffloadCallOp):
                 for value in op.results:
                     self._add(value, [Candidate(nn.layout_of(value))])
         for work in works:
@@ -105,7 +105,7 @@ class LayoutProblem:
     def _find_returned(self) -> dict[SSAValue, list[Candidate]]:
         returned: dict[SSAValue, list[Candidate]] = {}
         for op in self.function.body.block.ops:
-            if isinstance(op, func.ReturnOp | OffloadCallOp):
+            if isinstance(op, func.ReturnOp | nn.LoopOp | OffloadCallOp):
                 wanted = result_layouts(self.function) if isinstance(op, func.ReturnOp) else None
                 for value, candidate in zip(
                     op.operands, wanted or [PLAIN] * len(op.operands), strict=True

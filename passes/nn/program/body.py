@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from xdsl.dialects import func
-from xdsl.dialects.builtin import MemRefType
-from xdsl.ir import Attribute, Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 
 from ....decisions import Choices
 from ....dialects import cl, nn
@@ -18,9 +17,16 @@ from ....weights import Weights
 from ...locations import node_name
 from .buffers import assign_buffers
 from .calls import call_commands
-from .constants import packed_constant, plain_constant, source_constant
+from .constants import (
+    ProgramConstants,
+    buffer_type_of,
+    packed_constant,
+    plain_constant,
+    source_constant,
+)
 from .kernels import KernelTable
 from .layouts import check_plain, is_packed_view
+from .loops import lower_loop
 
 
 @dataclass
@@ -32,6 +38,8 @@ class ModuleContext:
     kernels: KernelTable
     graphs: dict[str, OffloadGraphOp]
     """The graphs of accelerators that no call uses yet."""
+    bodies: dict[str, func.FuncOp] = field(default_factory=dict[str, func.FuncOp])
+    """The bodies of loops, by name."""
     choices: Choices | None = None
 
     def graph(self, call: OffloadCallOp) -> OffloadGraphOp:
@@ -46,23 +54,33 @@ class ModuleContext:
 
 
 class ProgramBody:
-    """The body of a program while it is filled with the commands of a function.
+    """The commands of a function, which are appended to a program one operation after another.
 
-    `buffers` maps each value of the function to its buffer, once it is needed.
+    `buffers` maps each value of the function to its buffer, once it is needed. The commands of an
+    iteration of a loop go to a block of their own, `commands`; definitions stay in the program.
     """
 
-    def __init__(self, module: ModuleContext, function: func.FuncOp, program: cl.ProgramOp):
+    def __init__(
+        self,
+        module: ModuleContext,
+        function: func.FuncOp,
+        block: Block,
+        arguments: Sequence[SSAValue],
+        results: Sequence[SSAValue],
+        commands: Block | None = None,
+        constants: ProgramConstants | None = None,
+    ):
+        """Start with the buffers of the function's arguments, and those for its results."""
         self.module = module
-        self.block = program.body.block
+        self.block = block
+        self.commands = block if commands is None else commands
+        self.constants = constants or ProgramConstants()
         self.buffers: dict[SSAValue, SSAValue] = {}
-        self.packed: dict[tuple[nn.ConstantOp, Attribute], SSAValue] = {}
-        arguments = function.body.block.args
-        for value, param in zip(arguments, self.block.args, strict=False):
-            param.name_hint = value.name_hint
-            self.buffers[value] = param
-        params = self.block.args[program.input_count :]
-        self.returned = list(zip(returned_values(function), params, strict=True))
-        self.assignment = assign_buffers(function, self.returned, module.target, module.choices)
+        for value, buffer in zip(function.body.block.args, arguments, strict=True):
+            self.buffers[value] = self._view(buffer, value)
+        self.returned = list(zip(returned_values(function), results, strict=True))
+        choices = module.choices if commands is None else None
+        self.assignment = assign_buffers(function, self.returned, module.target, choices)
 
     def lower(self, op: Operation) -> None:
         """Append the commands of one operation."""
@@ -79,6 +97,9 @@ class ProgramBody:
                 self._packed_constant(op)
             case OffloadCallOp():
                 self._call(op)
+            case nn.LoopOp():
+                check_plain(op, op.results)
+                lower_loop(op, self)
             case func.ReturnOp():
                 self._return()
             case _:
@@ -86,23 +107,48 @@ class ProgramBody:
                     f"{node_name(op)}: {op.name} is not in an nn.fused; run nn-fuse first"
                 )
 
+    def iterate(
+        self,
+        function: func.FuncOp,
+        arguments: Sequence[SSAValue],
+        results: Sequence[SSAValue],
+        commands: Block,
+        constants: ProgramConstants,
+    ) -> None:
+        """Append an iteration of a loop, a call of `function`, to `commands`."""
+        body = ProgramBody(
+            self.module, function, self.block, arguments, results, commands, constants
+        )
+        for op in function.body.block.ops:
+            body.lower(op)
+
+    def allocate(self, value: SSAValue) -> SSAValue:
+        """Return a new buffer for a value."""
+        return self._add(cl.AllocOp(buffer_type_of(value)), value)
+
     def _constant(self, op: nn.ConstantOp) -> None:
-        constant = plain_constant(op, self.module.weights)
-        if constant is not None:
-            self.buffers[op.result] = self._add(constant, op.result)
+        shared = self.constants.plain
+        if op not in shared and (made := plain_constant(op, self.module.weights)) is not None:
+            shared[op] = self._add(made, op.result)
+        if op in shared:
+            self.buffers[op.result] = shared[op]
 
     def _packed_constant(self, op: nn.RelayoutOp) -> None:
         if not op.result.uses:
             return
-        key = source_constant(op), _buffer_type(op.result)
-        if key not in self.packed:
-            constant = packed_constant(op, self.module.weights)
-            self.packed[key] = self._add(constant, op.result)
-        self.buffers[op.result] = self.packed[key]
+        key = source_constant(op), buffer_type_of(op.result)
+        packed = self.constants.packed
+        if key not in packed:
+            packed[key] = self._add(packed_constant(op, self.module.weights), op.result)
+        self.buffers[op.result] = packed[key]
 
     def _view(self, buffer: SSAValue, value: SSAValue) -> SSAValue:
-        type_ = _buffer_type(value)
-        return buffer if buffer.type == type_ else self._add(cl.ViewOp(buffer, type_), value)
+        type_ = buffer_type_of(value)
+        if buffer.type == type_:
+            return buffer
+        if cl.row_of(buffer) is not None:
+            return self._part(buffer, value, 0)
+        return self._add(cl.ViewOp(buffer, type_), value)
 
     def _launch(self, fused: nn.FusedOp) -> None:
         if is_packed_view(fused):
@@ -110,7 +156,7 @@ class ProgramBody:
             self.buffers[value] = self._view(self.buffers[fused.inputs[0]], value)
             return
         for value in fused.outputs:
-            self._memory(value)
+            self.memory(value)
         if fused in self.assignment.slices:
             return
         if fused in self.assignment.joins:
@@ -119,16 +165,17 @@ class ProgramBody:
         if all(0 in nn.shape_of(value) for value in fused.outputs):
             return
         args = [self.buffers[value] for value in (*fused.inputs, *fused.outputs)]
-        launch = cl.EnqueueKernelOp(self.module.kernels.name_of(fused), args)
+        rows = (i for i, arg in enumerate(args) if cl.row_of(arg) is not None)
+        launch = cl.EnqueueKernelOp(self.module.kernels.name_of(fused, rows), args)
         launch.location = fused.location
-        self.block.add_op(launch)
+        self.commands.add_op(launch)
 
     def _call(self, call: OffloadCallOp) -> None:
         check_plain(call, call.results)
-        for op in call_commands(call, self.module.graph(call), self._memory):
+        for op in call_commands(call, self.module.graph(call), self.memory):
             self.block.add_op(op)
 
-    def _memory(self, value: SSAValue) -> SSAValue:
+    def memory(self, value: SSAValue) -> SSAValue:
         """Return the buffer of a value, allocated when any part of it is first needed."""
         if value not in self.buffers:
             self.buffers[value] = self._assigned(value)
@@ -139,12 +186,14 @@ class ProgramBody:
         if (param := self.assignment.outputs.get(value)) is not None:
             return self._view(param, value)
         if (part := self.assignment.parts.get(value)) is not None:
-            return self._part(self._memory(part.whole), value, part.offset)
-        return self._add(cl.AllocOp(_buffer_type(value)), value)
+            return self._part(self.memory(part.whole), value, part.offset)
+        return self.allocate(value)
 
     def _part(self, buffer: SSAValue, value: SSAValue, offset: int) -> SSAValue:
         """Return the bytes of `buffer` from `offset` on as the buffer of a value."""
-        type_ = _buffer_type(value)
+        type_, row = buffer_type_of(value), cl.row_of(buffer)
+        if row is not None:
+            return self._add(cl.RowOp(row.source, row.start + offset, row.step, type_), value)
         if byte_count(type_) == byte_count(buffer.type):
             return self._view(buffer, value)
         return self._add(cl.ViewOp(buffer, type_, offset), value)
@@ -156,7 +205,7 @@ class ProgramBody:
             place = self._part(self.buffers[result], value, offset)
             copy = cl.EnqueueCopyOp(self.buffers[value], place)
             copy.location = fused.location
-            self.block.add_op(copy)
+            self.commands.add_op(copy)
 
     def _return(self) -> None:
         written = set(self.assignment.outputs.values())
@@ -168,8 +217,7 @@ class ProgramBody:
                         "copies to an image of unknown channel order; make the output a buffer."
                     )
                 source = self._view(self.buffers[value], value)
-                self.block.add_op(cl.EnqueueCopyOp(source, param))
-        self.block.add_op(cl.ReturnOp())
+                self.commands.add_op(cl.EnqueueCopyOp(source, param))
 
     def _add(self, op: Operation, value: SSAValue) -> SSAValue:
         self.block.add_op(op)
@@ -182,7 +230,3 @@ def returned_values(function: func.FuncOp) -> Sequence[SSAValue]:
     """Return the results of a function."""
     end = function.body.block.last_op
     return [] if end is None else list(end.operands)
-
-
-def _buffer_type(value: SSAValue) -> MemRefType:
-    return nn.buffer_type(nn.tensor_type(value))

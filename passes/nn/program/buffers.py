@@ -26,7 +26,7 @@ from ....dialects.offload import OffloadCallOp
 from .layouts import is_packed_view
 from .place_choices import KERNEL, PART, PlaceChoices
 
-Step: TypeAlias = nn.FusedOp | OffloadCallOp
+Step: TypeAlias = nn.FusedOp | OffloadCallOp | nn.LoopOp
 """An operation that computes and can write its results to any buffer."""
 
 _MOST_GROWTH = 1.05
@@ -247,7 +247,7 @@ def live_bytes(
                 lives[whole] = lives.get(whole, (time, time))[0], time
 
     for time, step in enumerate(steps):
-        if isinstance(step, OffloadCallOp):
+        if isinstance(step, OffloadCallOp | nn.LoopOp):
             touch((*step.operands, *step.results), time)
         elif step in assignment.joins:
             touch((value for value, _ in assignment.copied(step)), time)

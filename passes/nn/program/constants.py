@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
+from xdsl.dialects.builtin import MemRefType
+from xdsl.ir import Attribute, SSAValue
 from xdsl.ir.affine import AffineExpr, AffineMap
 
 from ....dialects import cl, nn
@@ -9,6 +13,21 @@ from ....errors import CloptError
 from ....weights import Weights
 from ...locations import node_name
 from ...packing import pack
+
+
+@dataclass
+class ProgramConstants:
+    """The constants of a function in a program, which all iterations of a loop share."""
+
+    plain: dict[nn.ConstantOp, SSAValue] = field(default_factory=dict[nn.ConstantOp, SSAValue])
+    packed: dict[tuple[nn.ConstantOp, Attribute], SSAValue] = field(
+        default_factory=dict[tuple[nn.ConstantOp, Attribute], SSAValue]
+    )
+
+
+def buffer_type_of(value: SSAValue) -> MemRefType:
+    """Return the type of the buffer that holds a value."""
+    return nn.buffer_type(nn.tensor_type(value))
 
 
 def plain_constant(op: nn.ConstantOp, weights: Weights) -> cl.ConstantOp | None:

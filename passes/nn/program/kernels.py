@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Container
-from dataclasses import dataclass
+from collections.abc import Container, Iterable
+from dataclasses import dataclass, field
 
 from xdsl.ir import Operation
 
@@ -27,14 +27,18 @@ class KernelTable:
         self._taken = taken
         self._kernels: dict[tuple[object, ...], _Shared] = {}
 
-    def name_of(self, fused: nn.FusedOp) -> str:
-        """Return the name of the kernel that computes a region."""
+    def name_of(self, fused: nn.FusedOp, rows: Iterable[int] = ()) -> str:
+        """Return the name of the kernel that computes a region.
+
+        `rows` are the arguments that are rows of buffers at this launch.
+        """
         key = _key(fused)
         shared = self._kernels.get(key)
         if shared is None:
             name = free_name(f"{kernel_stem(fused)}_{len(self._kernels)}", self._taken)
             shared = self._kernels[key] = _Shared(name, fused, [])
         shared.launches += 1
+        shared.rows.update(rows)
         shared.nodes += _node_names(fused)
         return shared.name
 
@@ -51,6 +55,8 @@ class _Shared:
     first: nn.FusedOp
     """The first of its regions, whose body it takes."""
     nodes: list[str]
+    rows: set[int] = field(default_factory=set[int])
+    """The arguments that are rows of buffers at any launch."""
     launches: int = 0
 
     def outline(self) -> nn.KernelOp:
@@ -61,6 +67,7 @@ class _Shared:
             [value.type for value in outputs],
             self.first.detach_region(0),
             constants=[i for i, value in enumerate(inputs) if nn.constant_of(value) is not None],
+            rows=sorted(self.rows),
             comment=self._comment(),
         )
 

@@ -85,7 +85,9 @@ class ProgramCommands:
         self._live = self._live_bytes()
 
     def place(self, value: SSAValue) -> Extent:
-        """Return the extent of a value in memory."""
+        """Return the extent of a value in memory; that of a row is its whole buffer."""
+        if (row := cl.row_of(value)) is not None:
+            value = row.source
         if value not in self._extents:
             self._extents[value] = extent(value, self._parts[value])
         return self._extents[value]

@@ -333,8 +333,8 @@ def test_names_that_are_not_utf8():
 
 def test_recurrent_too_long():
     weights = {"w": np.zeros((1, 4, 2), np.float32), "r": np.zeros((1, 4, 1), np.float32)}
-    proto = model("float[5000,1,2] x", "y = LSTM<hidden_size=1>(x, w, r)", 14, weights)
-    with pytest.raises(CloptError, match="has 5000 time steps; at most 2048 can be unrolled"):
+    proto = model("float[70000,1,2] x", "y = LSTM<hidden_size=1>(x, w, r)", 14, weights)
+    with pytest.raises(CloptError, match="has 70000 time steps; at most 2048 can be unrolled"):
         load(proto)
 
 

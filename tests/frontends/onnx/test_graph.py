@@ -193,13 +193,13 @@ LOOP = """
 """
 
 
-def test_loop_is_unrolled():
+def test_short_loop_is_unrolled():
     imported = agree(onnx.parser.parse_model(LOOP))
     assert imported.ops().count("binary mul") == 3
     assert imported.ops()[-1] == "concat"
 
 
-def test_scan_is_unrolled():
+def test_short_scan_is_unrolled():
     agree(
         onnx.parser.parse_model("""
         <ir_version: 9, opset_import: ["": 17]>

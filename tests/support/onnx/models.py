@@ -63,8 +63,8 @@ class Imported:
 
     @property
     def main(self) -> func.FuncOp:
-        """The one function."""
-        (function,) = self.module.body.block.ops
+        """The function that is no body of a loop."""
+        (function,) = nn.entries_of(self.module)
         assert isinstance(function, func.FuncOp)
         return function
 
