@@ -134,9 +134,11 @@ def _check_value(name: str, array: Array, type: Tensor) -> None:
 def _check_outputs(model: Model) -> None:
     if not model.graph.output:
         raise CloptError(f"{model.name} computes nothing: its graph has no output.")
+    # A ZipMap, which scikit-learn's exports end with, is refused with a remedy of its own.
+    maps = {name for node in model.graph.node if node.op_type == "ZipMap" for name in node.output}
     for value in model.graph.output:
         kind = value.type.WhichOneof("value")
-        if kind not in ("tensor_type", None):
+        if kind not in ("tensor_type", None) and value.name not in maps:
             raise CloptError(
                 f"the output '{printable(value.name)}' has a {kind.removesuffix('_type')} type; "
                 "only tensors are supported."

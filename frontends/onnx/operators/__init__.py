@@ -18,6 +18,7 @@ from . import (
     indexing,
     linear,
     microsoft,
+    ml,
     normalization,
     pooling,
     quantization,
@@ -56,6 +57,7 @@ TABLES: Mapping[str, Table] = {
         **training.TABLE,
         **vision.TABLE,
     },
+    "ai.onnx.ml": ml.TABLE,
     "ai.onnx.preview.training": training.OPTIMISERS,
     "com.microsoft": microsoft.TABLE,
 }

@@ -106,6 +106,41 @@ def _eliminate(
     return reduced, builder.where(sign, pivot, builder.unary("neg", pivot))
 
 
+MAX_INVERTED = 64
+"""Rows of the largest matrix to invert; each is about fifteen operations."""
+
+
+def inverted(builder: Builder, x: SSAValue) -> SSAValue:
+    """Invert matrices by Gauss-Jordan elimination with the largest pivot of each column."""
+    shape = shape_of(x)
+    rank, size = len(shape), shape[-1]
+    unit = builder.constant(np.eye(size, dtype=dtype_of_value(x)))
+    state = builder.concat([x, builder.expand(unit, shape)], rank - 1)
+    for step in range(size):
+        state = _column_cleared(builder, state, step)
+    return builder.slice(state, rank - 1, size, size)
+
+
+def _column_cleared(builder: Builder, state: SSAValue, step: int) -> SSAValue:
+    """Make the column `step` of [rows, 2 * rows] a unit vector by operations on rows."""
+    shape = shape_of(state)
+    rank, size = len(shape), shape[-2]
+    places = builder.positions(size, rank - 2, rank)
+    is_step = builder.compare("eq", places, step)
+    magnitude = builder.unary("abs", builder.slice(state, rank - 1, step, 1))
+    is_open = builder.compare("ge", places, step)
+    magnitude = builder.where(is_open, magnitude, builder.scalar(-1, magnitude))
+    pivot = builder.add(nn.ArgReduceOp(magnitude, "max", rank - 2, keepdims=True))
+    here = builder.constant(np.array(step))
+    source = builder.where(builder.compare("eq", places, pivot), here, places)
+    source = builder.expand(builder.where(is_step, pivot, source), shape)
+    state = builder.add(nn.GatherElementsOp(state, source, rank - 2))
+    row = builder.slice(state, rank - 2, step, 1)
+    row = builder.binary("div", row, builder.slice(row, rank - 1, step, 1))
+    product = builder.binary("mul", builder.slice(state, rank - 1, step, 1), row)
+    return builder.where(is_step, row, builder.binary("sub", state, product))
+
+
 TABLE: Table = {
     "Det": {11: import_det},
     "Gemm": {6: import_gemm_6, 7: import_gemm},

@@ -41,6 +41,9 @@ ELEMENT_TYPES = {
 DOMAINS = {"com.microsoft": 1, "ai.onnx.ml": 3}
 """The opsets of other domains."""
 
+NEWER = {"LabelEncoder": 4, "TreeEnsemble": 5}
+"""The opsets of operators that are newer than those of their domain; opset 5 has fewer others."""
+
 
 def examples(count: int) -> settings:
     """Return the settings of a property; few examples, since each builds kernels."""
@@ -81,6 +84,11 @@ def contrib(kind: str, *inputs: np.ndarray | None, **attributes: Any) -> Case:
     return node(kind, *inputs, domain="com.microsoft", **attributes)
 
 
+def learned(kind: str, *inputs: np.ndarray | None, **attributes: Any) -> Case:
+    """A model of one operator of ai.onnx.ml."""
+    return node(kind, *inputs, domain="ai.onnx.ml", **attributes)
+
+
 def graph(
     nodes: Sequence[onnx.NodeProto],
     arrays: Mapping[str, np.ndarray | None],
@@ -106,10 +114,14 @@ def graph(
         onnx.ValueInfoProto(name=name) for n in nodes for name in n.output if name not in read
     ]
     made = helper.make_graph(nodes, "case", inputs, results, weights)
-    opsets = {"": opset, **{n.domain: DOMAINS[n.domain] for n in nodes if n.domain}}
+    opsets = {"": opset, **{n.domain: _opset(n) for n in nodes if n.domain}}
     imports = [helper.make_opsetid(*entry) for entry in opsets.items()]
     model = helper.make_model(made, opset_imports=imports, ir_version=9)
     return Case(onnx.shape_inference.infer_shapes(model, data_prop=True), feeds)
+
+
+def _opset(n: onnx.NodeProto) -> int:
+    return NEWER.get(n.op_type, DOMAINS[n.domain])
 
 
 def joined(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import numpy as np
 from xdsl.ir import SSAValue
 
-from .....dialects import nn
 from .....dialects.nn.types import shape_of
 from ....builder import dtype_of_value
 from ...node import NodeContext, Table
@@ -13,11 +12,9 @@ from ..elementwise import import_identity
 from ..generation import import_range
 from ..grid_sample import grid_sample
 from ..indexing import import_gather_nd
+from ..linear import MAX_INVERTED, inverted
 from ..shape import import_pad, import_trilu
 from ..signal import transform
-
-MAX_INVERTED = 64
-"""Rows of the largest matrix to invert; each is about fifteen operations."""
 
 
 def import_expand_dims(node: NodeContext) -> SSAValue:
@@ -56,42 +53,15 @@ def import_distances(node: NodeContext) -> SSAValue:
 
 
 def import_inverse(node: NodeContext) -> SSAValue:
-    """Import Inverse: Gauss-Jordan elimination with the largest pivot of each column."""
-    builder, shape, rank = node.builder, node.shape(), node.rank()
+    """Import Inverse of square matrices."""
     node.check_rank(0, 2)
-    size = shape[-1]
-    if shape[-2] != size or size > MAX_INVERTED:
+    rows, columns = node.shape()[-2:]
+    if rows != columns or rows > MAX_INVERTED:
         node.refuse(
-            f"inverts matrices of shape {list(shape[-2:])}; they must be square, and have at most "
+            f"inverts matrices of shape {[rows, columns]}; they must be square, and have at most "
             f"{MAX_INVERTED} rows."
         )
-    x = node.input(0)
-    unit = builder.constant(np.eye(size, dtype=dtype_of_value(x)))
-    state = builder.concat([x, builder.expand(unit, shape)], rank - 1)
-    for step in range(size):
-        state = _eliminated(node, state, step)
-    return builder.slice(state, rank - 1, size, size)
-
-
-def _eliminated(node: NodeContext, state: SSAValue, step: int) -> SSAValue:
-    """Make the column `step` of [rows, 2 * rows] a unit vector by operations on rows."""
-    builder, rank, size = node.builder, node.rank(), node.shape()[-1]
-    places = builder.positions(size, rank - 2, rank)
-    is_step = builder.compare("eq", places, step)
-    column = builder.slice(state, rank - 1, step, 1)
-    magnitude = builder.unary("abs", column)
-    is_open = builder.compare("ge", places, step)
-    magnitude = builder.where(is_open, magnitude, builder.scalar(-1, magnitude))
-    pivot = builder.add(nn.ArgReduceOp(magnitude, "max", rank - 2, keepdims=True))
-    here = builder.constant(np.array(step))
-    swapped = builder.where(builder.compare("eq", places, pivot), here, places)
-    swapped = builder.where(is_step, pivot, swapped)
-    rows = builder.expand(swapped, shape_of(state))
-    state = builder.add(nn.GatherElementsOp(state, rows, rank - 2))
-    row = builder.slice(state, rank - 2, step, 1)
-    row = builder.binary("div", row, builder.slice(row, rank - 1, step, 1))
-    product = builder.binary("mul", builder.slice(state, rank - 1, step, 1), row)
-    return builder.where(is_step, row, builder.binary("sub", state, product))
+    return inverted(node.builder, node.input(0))
 
 
 def import_rfft(node: NodeContext) -> SSAValue:

@@ -1,0 +1,15 @@
+"""Operators of the domain ai.onnx.ml on tensors of numbers, which scikit-learn's exports have."""
+
+from __future__ import annotations
+
+from ...node import Table
+from . import encoders, features, linear, support_vectors, tree_ensemble, trees
+
+TABLE: Table = {
+    **encoders.TABLE,
+    **features.TABLE,
+    **linear.TABLE,
+    **support_vectors.TABLE,
+    **tree_ensemble.TABLE,
+    **trees.TABLE,
+}
