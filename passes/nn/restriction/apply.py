@@ -9,20 +9,21 @@ from xdsl.dialects import func
 from xdsl.dialects.builtin import (
     ArrayAttr,
     DictionaryAttr,
+    LocationAttr,
     ModuleOp,
     StringAttr,
     TensorType,
     i1,
     i32,
 )
-from xdsl.ir import Operation, SSAValue
+from xdsl.ir import Block, Operation, SSAValue
 from xdsl.rewriter import InsertPoint, Rewriter
 
 from ....dialects import nn
 from ....dialects.nn import Tensor
 from ....restriction import Change, ChangeKind, input_name
 from .moves import Moving, by_indices
-from .neutral import neutral_elements
+from .neutral import may_read_border, neutral_elements
 
 
 def apply_changes(module: ModuleOp, changes: Sequence[Change]) -> None:
@@ -33,8 +34,9 @@ def apply_changes(module: ModuleOp, changes: Sequence[Change]) -> None:
     by_operation: dict[int, list[Change]] = {}
     for change in changes:
         by_operation.setdefault(change.operation, []).append(change)
+    masks = _Masks(inputs)
     for position, group in by_operation.items():
-        _Changed(ops[position], inputs).apply(group)
+        _Changed(ops[position], inputs, masks).apply(group)
 
 
 def _add_inputs(
@@ -69,12 +71,58 @@ def _input_type(change: Change, op: Operation) -> Tensor:
     return TensorType(i32 if change.kind is ChangeKind.MOVE else result.element_type, shape)
 
 
+class _Masks:
+    """The masks of values, each made once."""
+
+    def __init__(self, inputs: Sequence[SSAValue]) -> None:
+        self._inputs = inputs
+        self._known: dict[SSAValue, frozenset[object]] = {}
+        """The masks of each masked value: inputs, axes and neutral elements."""
+
+    def add(self, op: Operation, change: Change) -> None:
+        """Replace the elements of an operand where the mask is false."""
+        value, mask = op.operands[change.operand], self._inputs[change.input]
+        element = next(
+            each
+            for each in neutral_elements(op)
+            if each.operand == change.operand and change.axis in each.axes
+        )
+        before = self._known.get(value, frozenset())
+        key = change.input, change.axis, element.element
+        if key in before:
+            return
+        dtype = nn.numpy_dtype(nn.tensor_type(value).element_type)
+        shaped = _along(mask, change.axis, len(nn.shape_of(value)))
+        neutral = nn.ConstantOp.from_array(element.array(dtype))
+        where = nn.WhereOp(shaped.result, value, neutral.result)
+        self._known[where.result] = before | {key}
+        if not may_read_border(op):
+            _insert([shaped, neutral, where], InsertPoint.before(op), op.location)
+            op.operands[change.operand] = where.result
+            return
+        # All users read the masked value, so that the kernel that computes it applies the mask.
+        owner = value.owner
+        place = (
+            InsertPoint.at_start(owner) if isinstance(owner, Block) else InsertPoint.after(owner)
+        )
+        _insert([shaped, neutral, where], place, op.location)
+        value.replace_uses_with_if(where.result, lambda use: use.operation is not where)
+
+
+def _insert(ops: Sequence[Operation], place: InsertPoint, location: LocationAttr) -> None:
+    """Insert operations one after another."""
+    for op in ops:
+        op.location = location
+    Rewriter.insert_op(ops, place)
+
+
 class _Changed:
     """An operation to change."""
 
-    def __init__(self, op: Operation, inputs: Sequence[SSAValue]) -> None:
+    def __init__(self, op: Operation, inputs: Sequence[SSAValue], masks: _Masks) -> None:
         self._op = op
         self._inputs = inputs
+        self._masks = masks
 
     def apply(self, changes: Sequence[Change]) -> None:
         """Carry out all changes of the operation."""
@@ -93,38 +141,16 @@ class _Changed:
                 self._op.results[0].replace_all_uses_with(given)
                 Rewriter.erase_op(self._op)
             elif change.kind is ChangeKind.MASK:
-                self._mask(change, given)
+                self._masks.add(self._op, change)
             else:
                 self._scale(change, given)
 
     def _replace(self, ops: Sequence[Operation]) -> None:
-        for new in ops:
-            self._insert(new, before=True)
+        _insert(ops, InsertPoint.before(self._op), self._op.location)
         result = self._op.results[0]
         ops[-1].results[0].name_hint = result.name_hint
         result.replace_all_uses_with(ops[-1].results[0])
         Rewriter.erase_op(self._op)
-
-    def _insert(self, op: Operation, before: bool) -> None:
-        op.location = self._op.location
-        place = InsertPoint.before if before else InsertPoint.after
-        Rewriter.insert_op(op, place(self._op))
-
-    def _mask(self, change: Change, mask: SSAValue) -> None:
-        """Replace the elements of an operand where the mask is false."""
-        op, value = self._op, self._op.operands[change.operand]
-        element = next(
-            each
-            for each in neutral_elements(op)
-            if each.operand == change.operand and change.axis in each.axes
-        )
-        dtype = nn.numpy_dtype(nn.tensor_type(value).element_type)
-        shaped = _along(mask, change.axis, len(nn.shape_of(value)))
-        neutral = nn.ConstantOp.from_array(element.array(dtype))
-        where = nn.WhereOp(shaped.result, value, neutral.result)
-        for new in (shaped, neutral, where):
-            self._insert(new, before=True)
-        op.operands[change.operand] = where.result
 
     def _scale(self, change: Change, factor: SSAValue) -> None:
         """Multiply the result by the factor."""
@@ -132,9 +158,8 @@ class _Changed:
         rank = len(nn.shape_of(result))
         shaped = _along(factor, change.axis, rank) if change.axis >= 0 else None
         product = nn.BinaryOp(result, factor if shaped is None else shaped.result, "mul")
-        self._insert(product, before=False)
-        if shaped is not None:
-            self._insert(shaped, before=False)
+        made = [product] if shaped is None else [shaped, product]
+        _insert(made, InsertPoint.after(self._op), self._op.location)
         result.replace_uses_with_if(product.result, lambda use: use.operation is not product)
 
 
