@@ -28,7 +28,7 @@ from .launches import (
 )
 from .offload import needs_library, with_launches
 from .programs import program_of
-from .row_arguments import row_arguments
+from .row_arguments import buffer_of_row, copy_steps, row_arguments
 
 
 def describe_launches(module: ModuleOp, weights: Weights) -> Launches | None:
@@ -106,10 +106,8 @@ class _LaunchDescriber:
 
     def _command(self, op: cl.Command) -> LaunchedCommand:
         if isinstance(op, cl.EnqueueCopyOp):
-            rows = cl.row_of(op.source), cl.row_of(op.destination)
-            steps = tuple(0 if row is None else row.step for row in rows)
-            parts = self._part(op.source), self._part(op.destination)
-            return BufferCopy(*parts, (steps[0], steps[1]) if any(steps) else None)
+            parts, steps = (self._part(op.source), self._part(op.destination)), copy_steps(op)
+            return BufferCopy(*parts, steps if any(steps) else None)
         if isinstance(op, cl.EnqueueOffloadOp):
             return self._call(self.calls[op], named_node(op))
         kernel = self.kernels[op.kernel_name]
@@ -124,10 +122,7 @@ class _LaunchDescriber:
             kernel.global_size,
             kernel.local_size,
             tuple(
-                Buffer(
-                    kernel.position(i),
-                    self._part(arg if (row := cl.row_of(arg)) is None else row.source),
-                )
+                Buffer(kernel.position(i), self._part(buffer_of_row(arg)))
                 for i, arg in enumerate(op.args)
             ),
             tuple(numbers),

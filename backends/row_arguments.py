@@ -6,8 +6,23 @@ from collections.abc import Sequence
 
 from xdsl.ir import SSAValue
 
-from ..dialects.cl import Kernel, row_of
+from ..dialects.cl import EnqueueCopyOp, Kernel, row_of
 from .launches import RowStart
+
+
+def buffer_of_row(value: SSAValue) -> SSAValue:
+    """Return the buffer that a kernel gets for an argument: that of a row, or the value itself."""
+    row = row_of(value)
+    return value if row is None else row.source
+
+
+def copy_steps(copy: EnqueueCopyOp) -> tuple[int, int]:
+    """Return the bytes by which source and destination move after each iteration."""
+    source, destination = row_of(copy.source), row_of(copy.destination)
+    return (
+        0 if source is None else source.step,
+        0 if destination is None else destination.step,
+    )
 
 
 def row_arguments(kernel: Kernel, args: Sequence[SSAValue]) -> list[RowStart]:

@@ -57,6 +57,7 @@ def print_tables(tables: Tables, source: str, offsets: Mapping[str, int]) -> str
         _program_files(tables),
         _kernels(tables, source),
         _commands(tables, _comments(source)),
+        _repetitions(tables),
     ]
     return "\n".join(section for section in sections if section)
 
@@ -110,6 +111,7 @@ def print_program(
         "slot_count": str(len(tables.slots)),
         "commands": reference("commands", tables.commands),
         "command_count": str(len(tables.commands)),
+        **_repetition_fields(tables),
         **others,
     }
     return "\n".join(f"{INDENT}.{key} = {value}," for key, value in rows.items())
@@ -281,7 +283,8 @@ def _commands(tables: Tables, comments: Mapping[str, str]) -> str:
             case CopyRow():
                 values = [command.source, command.destination]
                 kind = {"kind": "CLOPT_COPY", "argument_count": "2"}
-                copy = initialiser(kind, _arguments(values, tables))
+                steps = [(0, step) for step in command.steps] if any(command.steps) else []
+                copy = initialiser(kind, _arguments(values, tables), _rows(steps))
                 rows.append(f"{copy},")
             case OffloadRow():
                 kind = {
@@ -293,6 +296,25 @@ def _commands(tables: Tables, comments: Mapping[str, str]) -> str:
                 rows.append(f"{comment(command.name)}\n{operation},")
     title = "/* The commands of an inference, in queue order. */\n" if rows else ""
     return title + array("static const clopt_command commands", rows)
+
+
+def _repetition_fields(tables: Tables) -> dict[str, str]:
+    """Return the fields of a program with repetitions."""
+    count = str(len(tables.repetitions))
+    return {"repetitions": "repetitions", "repetition_count": count} if tables.repetitions else {}
+
+
+def _repetitions(tables: Tables) -> str:
+    rows = [f"{braces(map(str, each))}," for each in tables.repetitions]
+    title = "/* The commands that are repeated: from, up to, times. */\n" if rows else ""
+    return title + array("static const clopt_repetition repetitions", rows)
+
+
+def _rows(rows: Sequence[tuple[int, int]]) -> dict[str, str]:
+    if not rows:
+        return {}
+    text = braces(braces(map(str, row)) for row in rows)
+    return {"rows": f"(const clopt_row[]){text}", "row_count": str(len(rows))}
 
 
 def _launch(launch: LaunchRow, tables: Tables, comments: Mapping[str, str]) -> str:
@@ -316,6 +338,7 @@ def _launch(launch: LaunchRow, tables: Tables, comments: Mapping[str, str]) -> s
     if kernel.bounds:
         bounds = f"(const cl_int[]){braces(map(str, kernel.bounds))}"
         lines.append({"bounds": bounds, "bound_count": str(len(kernel.bounds))})
+    lines.append(_rows(launch.rows))
     if kernel.scalars:
         rows = (braces([str(at), str(size), f"{value}u"]) for at, size, value in kernel.scalars)
         scalars = f"(const clopt_scalar[]){braces(rows)}"

@@ -15,6 +15,7 @@ from ...errors import CloptError
 from ...files.resources import read_sources, read_text
 from ...weights import Weights
 from ..kernel_source import Feature, features_of
+from ..programs import refuse_repetitions
 from .model_source import program_sources
 from .plans import make_plan
 from .tables import Command, CopyRow, LaunchRow, Root, RootKind, Slot, Tables
@@ -70,6 +71,7 @@ def program_content(module: ModuleOp, source: str, weights: Weights) -> bytes:
             "A runner builds kernels from source, but this target names a program binary; tune the "
             "model for another target."
         )
+    refuse_repetitions(tables.program, "a runner")
     sources = program_sources(tables, source)
     body = b"".join(
         (

@@ -21,7 +21,8 @@ from ...dialects.cl.images import image_of, is_over_buffer
 from ...dialects.cl.ops import byte_count
 from ...errors import CloptError
 from ...weights import Weights
-from ..programs import program_of, refuse_repetitions
+from ..programs import program_of
+from ..row_arguments import buffer_of_row, copy_steps, row_arguments
 from .names import Names, identifier
 from .weights_file import TEXEL_BYTES
 
@@ -82,6 +83,8 @@ class LaunchRow:
 
     kernel: int
     arguments: list[int]
+    rows: tuple[tuple[int, int], ...] = ()
+    """The start and the step of each row, in elements."""
 
 
 @dataclass(frozen=True)
@@ -90,6 +93,8 @@ class CopyRow:
 
     source: int
     destination: int
+    steps: tuple[int, int] = (0, 0)
+    """The bytes by which both move after each iteration of a repetition."""
 
 
 @dataclass(frozen=True)
@@ -117,6 +122,7 @@ class Tables:
     slots: list[Slot] = field(default_factory=list[Slot])
     values: list[Value] = field(default_factory=list[Value])
     commands: list[Command] = field(default_factory=list["Command"])
+    repetitions: list[cl.Repetition] = field(default_factory=list[cl.Repetition])
 
     @property
     def programs(self) -> dict[str, str]:
@@ -176,7 +182,6 @@ class _Maker:
             if isinstance(op, cl.ConstantOp):
                 self.add_root(op.result, self.constant(op))
         self.add_objects(ops)
-        refuse_repetitions(self.program, "C packages")
         for op in cl.commands(self.program):
             if isinstance(op, cl.EnqueueKernelOp):
                 self.launch(op)
@@ -184,6 +189,7 @@ class _Maker:
                 self.copy(op)
             else:
                 self.operation(op)
+        self.tables.repetitions += cl.repetitions(cl.enqueued(self.program))
         return self.tables
 
     def add_root(self, value: SSAValue, root: Root) -> None:
@@ -246,12 +252,15 @@ class _Maker:
         if kernel not in self.tables.kernels:
             self.tables.kernels.append(kernel)
             self.tables.kernel_names.append(self.kernel_names.add(identifier(kernel.name)))
-        arguments = [self.value(arg) for arg in op.args]
-        self.tables.commands.append(LaunchRow(self.tables.kernels.index(kernel), arguments))
+        arguments = [self.value(buffer_of_row(arg)) for arg in op.args]
+        rows = tuple((start, step) for _, start, step in row_arguments(kernel, op.args))
+        number = self.tables.kernels.index(kernel)
+        self.tables.commands.append(LaunchRow(number, arguments, rows))
 
     def copy(self, op: cl.EnqueueCopyOp) -> None:
         if byte_count(op.source.type):
-            command = CopyRow(self.value(op.source), self.value(op.destination))
+            values = self.value(op.source), self.value(op.destination)
+            command = CopyRow(*values, copy_steps(op))
             self.tables.commands.append(command)
 
     def operation(self, op: cl.EnqueueOffloadOp) -> None:

@@ -19,7 +19,6 @@ from ...dialects.cl import (
     ProgramOp,
     RepeatOp,
     repeat_of,
-    row_of,
 )
 from ...dialects.cl import commands as queue_of
 from ...dialects.cl.images import image_of
@@ -32,7 +31,7 @@ from ...weights import Array, Weights
 from ..host_calls import host_function
 from ..host_commands import HostCommand, array_type, host_commands
 from ..launches import Repeated
-from ..row_arguments import row_arguments
+from ..row_arguments import buffer_of_row, copy_steps, row_arguments
 from .commands import Binding, Call, Command, CommandPlan, CopyCommand, HostArray, Launch
 from .compiler import kernel_of_binary
 from .images import Images, copy_options
@@ -109,15 +108,10 @@ class _CommandFactory:
             return []
         source, source_offset = self._memory(op.source)
         destination, destination_offset = self._memory(op.destination)
-        source_row, destination_row = row_of(op.source), row_of(op.destination)
-        steps = (
-            0 if source_row is None else source_row.step,
-            0 if destination_row is None else destination_row.step,
-        )
         options = copy_options(
             op.source.type, op.destination.type, size, source_offset, destination_offset
         )
-        return [CopyCommand(source, destination, options, steps)]
+        return [CopyCommand(source, destination, options, copy_steps(op))]
 
     def launch(
         self,
@@ -144,16 +138,15 @@ class _CommandFactory:
         handle = self._kernel(kernel)
         bindings: list[tuple[int, int]] = []
         for number, arg in enumerate(args):
-            row, index = row_of(arg), kernel.position(number)
-            if row is not None:
-                arg = row.source
-            place = self.places[arg]
+            given, index = buffer_of_row(arg), kernel.position(number)
+            place = self.places[given]
             if not isinstance(place, MemorySlot):
                 handle.set_arg(index, place)
             elif isinstance(place.memory, BufferMemory):
-                handle.set_arg(index, place.memory.argument(arg.type, place.offset))
+                handle.set_arg(index, place.memory.argument(given.type, place.offset))
             else:
-                form = byte_count(arg.type) if image_of(arg.type) is None else arg.type
+                is_buffer = image_of(given.type) is None
+                form = byte_count(given.type) if is_buffer else given.type
                 bindings.append((index, self._bound(Binding(place.memory, place.offset, form))))
         for index, bound in enumerate(kernel.bounds, len(args)):
             handle.set_arg(index, np.int32(bound))

@@ -169,8 +169,18 @@ unsigned clopt_position(const clopt_command *command, unsigned argument) {
     return argument;
 }
 
-static cl_int set_scalars(cl_kernel kernel, const clopt_command *command) {
+cl_int clopt_set_rows(cl_kernel kernel, const clopt_command *command, unsigned iteration) {
     cl_int error = CL_SUCCESS;
+    for (unsigned i = 0; error == CL_SUCCESS && i < command->row_count; i++) {
+        cl_int index = command->rows[i].start + command->rows[i].step * (cl_int)iteration;
+        error = clSetKernelArg(kernel, command->argument_count + command->bound_count + i,
+                               sizeof index, &index);
+    }
+    return error;
+}
+
+static cl_int set_scalars(cl_kernel kernel, const clopt_command *command) {
+    cl_int error = clopt_set_rows(kernel, command, 0);
     for (unsigned i = 0; error == CL_SUCCESS && i < command->bound_count; i++) {
         error = clSetKernelArg(kernel, command->argument_count + i, sizeof(cl_int),
                                &command->bounds[i]);

@@ -70,19 +70,55 @@ clopt_status clopt_check_bound(clopt_model *model) {
     return model->program->offload ? model->program->offload->prepare(model) : CLOPT_OK;
 }
 
-static clopt_status enqueue_launch(clopt_model *model, unsigned index, cl_event *done) {
-    const clopt_command *command = &model->program->commands[index];
+const clopt_repetition *clopt_repetition_of(const clopt_program *program, unsigned command) {
+    for (unsigned i = 0; i < program->repetition_count; i++) {
+        const clopt_repetition *repetition = &program->repetitions[i];
+        if (repetition->first <= command && command < repetition->end) {
+            return repetition;
+        }
+    }
+    return NULL;
+}
+
+clopt_step clopt_next_step(const clopt_program *program, clopt_step step) {
+    const clopt_repetition *repetition = clopt_repetition_of(program, step.command);
+    step.command++;
+    if (repetition && step.command == repetition->end) {
+        step.iteration++;
+        if (step.iteration < repetition->trips) {
+            step.command = repetition->first;
+        } else {
+            step.iteration = 0;
+        }
+    }
+    return step;
+}
+
+static clopt_status enqueue_launch(clopt_model *model, clopt_step step, cl_event *done) {
+    const clopt_command *command = &model->program->commands[step.command];
     const size_t *local = command->local[0] ? command->local : NULL;
-    cl_int error = clEnqueueNDRangeKernel(model->queue, model->kernels[index], command->dimensions,
-                                          NULL, command->global, local, 0, NULL, done);
+    cl_kernel kernel = model->kernels[step.command];
+    cl_int error = clopt_set_rows(kernel, command, step.iteration);
+    if (error == CL_SUCCESS) {
+        error = clEnqueueNDRangeKernel(model->queue, kernel, command->dimensions, NULL,
+                                       command->global, local, 0, NULL, done);
+    }
     return error == CL_SUCCESS ? CLOPT_OK
                                : clopt_fail_opencl(model, "clEnqueueNDRangeKernel",
                                                    model->program->kernels[command->kernel].name,
                                                    error);
 }
 
-static clopt_status enqueue_copy(clopt_model *model, unsigned index, cl_event *done) {
-    const clopt_command *command = &model->program->commands[index];
+/* Returns the offset of an argument of a copy in an iteration. */
+static size_t copied_at(const clopt_model *model, const clopt_command *command, unsigned argument,
+                        unsigned iteration) {
+    const clopt_slot *slot = &model->program->slots[command->arguments[argument]];
+    cl_long moved = command->row_count ? (cl_long)command->rows[argument].step * iteration : 0;
+    return (size_t)((cl_long)clopt_offset_of(model, slot) + moved);
+}
+
+static clopt_status enqueue_copy(clopt_model *model, clopt_step step, cl_event *done) {
+    const clopt_command *command = &model->program->commands[step.command];
     const clopt_slot *from = &model->program->slots[command->arguments[0]];
     const clopt_slot *to = &model->program->slots[command->arguments[1]];
     const clopt_slot *image = clopt_is_image(from) ? from : to;
@@ -101,25 +137,27 @@ static clopt_status enqueue_copy(clopt_model *model, unsigned index, cl_event *d
         error = clEnqueueCopyBufferToImage(queue, source, destination, clopt_offset_of(model, from),
                                            origin, region, 0, NULL, done);
     } else {
-        error = clEnqueueCopyBuffer(queue, source, destination, clopt_offset_of(model, from),
-                                    clopt_offset_of(model, to), from->bytes, 0, NULL, done);
+        error = clEnqueueCopyBuffer(queue, source, destination,
+                                    copied_at(model, command, 0, step.iteration),
+                                    copied_at(model, command, 1, step.iteration), from->bytes, 0,
+                                    NULL, done);
     }
     return error == CL_SUCCESS ? CLOPT_OK
                                : clopt_fail_opencl(model, "A copy", to->name, error);
 }
 
-static clopt_status enqueue_operation(clopt_model *model, unsigned index, cl_event *done) {
-    unsigned operation = model->program->commands[index].operation;
+static clopt_status enqueue_operation(clopt_model *model, clopt_step step, cl_event *done) {
+    unsigned operation = model->program->commands[step.command].operation;
     return model->program->offload->enqueue(model, model->queue, operation, done);
 }
 
-clopt_status clopt_enqueue_command(clopt_model *model, unsigned index, cl_event *done) {
-    static clopt_status (*const enqueue[])(clopt_model *, unsigned, cl_event *) = {
+clopt_status clopt_enqueue_command(clopt_model *model, clopt_step step, cl_event *done) {
+    static clopt_status (*const enqueue[])(clopt_model *, clopt_step, cl_event *) = {
         [CLOPT_LAUNCH] = enqueue_launch,
         [CLOPT_COPY] = enqueue_copy,
         [CLOPT_OFFLOAD] = enqueue_operation,
     };
-    return enqueue[model->program->commands[index].kind](model, index, done);
+    return enqueue[model->program->commands[step.command].kind](model, step, done);
 }
 
 /* Enqueues the copies of tensors from `first` up to `end` that are bound to host memory. */
@@ -158,13 +196,15 @@ clopt_status clopt_enqueue_outputs(clopt_model *model) {
 
 static clopt_status enqueue_commands(clopt_model *model) {
     clopt_status status = CLOPT_OK;
-    unsigned i = 0;
-    while (status == CLOPT_OK && i < model->program->command_count) {
-        unsigned next = clopt_replay_from(model, i, &status);
-        if (next == i) {
-            status = clopt_enqueue_command(model, next++, NULL);
+    clopt_step step = {0, 0};
+    while (status == CLOPT_OK && step.command < model->program->command_count) {
+        unsigned next = clopt_replay_from(model, step.command, &status);
+        if (next == step.command) {
+            status = clopt_enqueue_command(model, step, NULL);
+            step = clopt_next_step(model->program, step);
+        } else {
+            step.command = next;
         }
-        i = next;
     }
     return status;
 }

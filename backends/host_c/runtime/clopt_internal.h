@@ -15,6 +15,11 @@ typedef struct clopt_place {
 
 typedef struct clopt_replay clopt_replay;
 
+/* A command of an inference, in an iteration of the repetition that contains it. */
+typedef struct clopt_step {
+    unsigned command, iteration;
+} clopt_step;
+
 struct clopt_model {
     const clopt_program *program; /* the plan that it runs */
     const clopt_program *package; /* the first plan */
@@ -159,6 +164,9 @@ clopt_status clopt_load_programs(clopt_model *model, const clopt_options *option
 /* Returns the kernel parameter of a command's argument, since scalars may precede it. */
 unsigned clopt_position(const clopt_command *command, unsigned argument);
 
+/* Sets the arguments that say where the rows of a launch start in an iteration. */
+cl_int clopt_set_rows(cl_kernel kernel, const clopt_command *command, unsigned iteration);
+
 /* Creates the kernel object of every launch. */
 clopt_status clopt_make_kernels(clopt_model *model);
 
@@ -215,7 +223,14 @@ clopt_status clopt_check_bound(clopt_model *model);
 
 /* Enqueue one command, or the copies of tensors bound to host memory that precede or follow all
  * commands. */
-clopt_status clopt_enqueue_command(clopt_model *model, unsigned index, cl_event *done);
+clopt_status clopt_enqueue_command(clopt_model *model, clopt_step step, cl_event *done);
+
+/* Returns the repetition that contains a command, or NULL. */
+const clopt_repetition *clopt_repetition_of(const clopt_program *program, unsigned command);
+
+/* Returns the step after `step` in an inference. The first is command 0 in iteration 0; the end is
+ * the command after the last. */
+clopt_step clopt_next_step(const clopt_program *program, clopt_step step);
 clopt_status clopt_enqueue_inputs(clopt_model *model);
 clopt_status clopt_enqueue_outputs(clopt_model *model);
 

@@ -65,12 +65,42 @@ static clopt_status read_time(clopt_model *model, cl_event event, clopt_timing *
                                                    error);
 }
 
+/* Returns how many commands reach the queue, those of a repetition in each iteration. */
+static size_t count_steps(const clopt_program *program) {
+    size_t count = 0;
+    for (clopt_step step = {0, 0}; step.command < program->command_count;
+         step = clopt_next_step(program, step)) {
+        count++;
+    }
+    return count;
+}
+
 static clopt_status run_with_events(clopt_model *model, cl_event *events) {
     clopt_status status = clopt_enqueue_inputs(model);
-    for (unsigned i = 0; status == CLOPT_OK && i < model->program->command_count; i++) {
-        status = clopt_enqueue_command(model, i, &events[i]);
+    for (clopt_step step = {0, 0};
+         status == CLOPT_OK && step.command < model->program->command_count;
+         step = clopt_next_step(model->program, step)) {
+        status = clopt_enqueue_command(model, step, events++);
     }
     return status == CLOPT_OK ? clopt_enqueue_outputs(model) : status;
+}
+
+/* Describes the commands; the time of a repeated one is the sum over its iterations. */
+static clopt_status read_times(clopt_model *model, const cl_event *events, clopt_timing *timings) {
+    const clopt_program *program = model->program;
+    clopt_status status = CLOPT_OK;
+    for (clopt_step step = {0, 0}; status == CLOPT_OK && step.command < program->command_count;
+         step = clopt_next_step(program, step)) {
+        clopt_timing *timing = &timings[step.command], one;
+        describe(model, &program->commands[step.command], &one);
+        status = read_time(model, *events++, &one);
+        if (step.iteration) {
+            timing->nanoseconds += one.nanoseconds;
+        } else {
+            *timing = one;
+        }
+    }
+    return status;
 }
 
 static clopt_status profile(clopt_model *model, cl_event *events, clopt_timing *timings) {
@@ -81,11 +111,10 @@ static clopt_status profile(clopt_model *model, cl_event *events, clopt_timing *
         return status;
     }
     status = end(model, own, run_with_events(model, events));
-    for (unsigned i = 0; status == CLOPT_OK && i < program->command_count; i++) {
-        describe(model, &program->commands[i], &timings[i]);
-        status = read_time(model, events[i], &timings[i]);
+    if (status == CLOPT_OK) {
+        status = read_times(model, events, timings);
     }
-    for (unsigned i = 0; i < program->command_count; i++) {
+    for (size_t i = 0, count = count_steps(program); i < count; i++) {
         if (events[i]) {
             clReleaseEvent(events[i]);
         }
@@ -107,7 +136,7 @@ clopt_status clopt_profile(clopt_model *model, clopt_timing *timings, size_t cou
     if (status != CLOPT_OK) {
         return status;
     }
-    cl_event *events = calloc(needed ? needed : 1, sizeof *events);
+    cl_event *events = calloc(count_steps(model->program) + 1, sizeof *events);
     if (!events) {
         return clopt_fail(model, CLOPT_HOST_MEMORY, "There is not enough memory for events.");
     }
@@ -120,9 +149,10 @@ clopt_status clopt_profile(clopt_model *model, clopt_timing *timings, size_t cou
 static clopt_status tune_all(clopt_model *model) {
     const clopt_program *program = model->program;
     clopt_status status = clopt_enqueue_inputs(model);
-    for (unsigned i = 0; status == CLOPT_OK && i < program->command_count; i++) {
-        const clopt_command *command = &program->commands[i];
-        status = clopt_enqueue_command(model, i, NULL);
+    for (clopt_step step = {0, 0}; status == CLOPT_OK && step.command < program->command_count;
+         step = clopt_next_step(program, step)) {
+        const clopt_command *command = &program->commands[step.command];
+        status = clopt_enqueue_command(model, step, NULL);
         if (status == CLOPT_OK && command->kind == CLOPT_OFFLOAD) {
             status = program->offload->tune(model, model->queue, command->operation);
         }

@@ -232,7 +232,12 @@ static clopt_replay_kind find_kind(const clopt_model *model, clopt_replay *repla
     return kind;
 }
 
-static int is_recordable(const clopt_model *model, const clopt_command *command) {
+/* Repeated launches are not: a recording keeps their arguments, which change. */
+static int is_recordable(const clopt_model *model, unsigned index) {
+    const clopt_command *command = &model->program->commands[index];
+    if (clopt_repetition_of(model->program, index)) {
+        return 0;
+    }
     return command->kind == CLOPT_LAUNCH ||
            (command->kind == CLOPT_OFFLOAD && model->replay->kind == CLOPT_RECORDABLE_QUEUE &&
             model->program->offload->is_recordable(model, command->operation));
@@ -244,7 +249,7 @@ static void divide(const clopt_model *model, clopt_replay *replay) {
     for (unsigned i = 0; i < model->program->command_count; i++) {
         const clopt_command *command = &model->program->commands[i];
         clopt_recording *last = replay->count ? &replay->recordings[replay->count - 1] : NULL;
-        if (!is_recordable(model, command)) {
+        if (!is_recordable(model, i)) {
             continue;
         }
         if (last && last->end == i && last->kind == command->kind &&

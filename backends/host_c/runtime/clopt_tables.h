@@ -5,7 +5,7 @@
 #include "clopt_runtime.h"
 
 /* Changes when tables change: a package's model and runtime must be of the same clopt version. */
-#define CLOPT_TABLES_VERSION 3
+#define CLOPT_TABLES_VERSION 4
 
 #define CLOPT_DIGEST_BYTES 16
 
@@ -74,6 +74,12 @@ typedef struct clopt_scalar {
     cl_ulong value;
 } clopt_scalar;
 
+/* The row of a buffer that a command uses in iteration i of its repetition, at start + step * i. */
+typedef struct clopt_row {
+    cl_int start; /* the index of its first element in iteration 0; unused by copies */
+    cl_int step;  /* in elements; in bytes for copies */
+} clopt_row;
+
 /* A command on the queue. A copy has two arguments and copies the first to the second. */
 typedef struct clopt_command {
     clopt_command_kind kind;
@@ -86,8 +92,15 @@ typedef struct clopt_command {
     unsigned bound_count;
     const clopt_scalar *scalars; /* scalars between the buffers, in the order of their positions */
     unsigned scalar_count;
+    const clopt_row *rows; /* of index arguments after the bounds; or of a copy's two arguments */
+    unsigned row_count;
     unsigned operation; /* CLOPT_OFFLOAD: its number in the program's offload_tables */
 } clopt_command;
+
+/* The commands from `first` up to `end` are enqueued `trips` times. */
+typedef struct clopt_repetition {
+    unsigned first, end, trips;
+} clopt_repetition;
 
 /* The vendor's library that computes commands of the kind CLOPT_OFFLOAD. */
 typedef struct clopt_offload clopt_offload;
@@ -118,6 +131,8 @@ struct clopt_program {
     unsigned slot_count;
     const clopt_command *commands;
     unsigned command_count;
+    const clopt_repetition *repetitions; /* in order, apart from each other */
+    unsigned repetition_count;
     const clopt_offload *offload; /* NULL if there are no such commands */
     const void *offload_tables;   /* the model's tables for that library */
     const char *left_out; /* the library that was excluded from the build of this plan, or NULL */

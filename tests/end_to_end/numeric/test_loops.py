@@ -9,6 +9,7 @@ import onnx
 import pytest
 
 import clopt
+from clopt.backends.pyopencl_runtime import CExecutable
 from support.onnx.loops import LOOP, SCAN, recurrent
 from support.onnx.models import by_onnxruntime, random_inputs
 
@@ -43,6 +44,20 @@ def test_loops(device: str, name: str, tmp_path: Path) -> None:
         agree(compiled, proto, seed)
     compiled.save(tmp_path / "saved")
     agree(clopt.load(tmp_path / "saved", device=device), proto, 2)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.by_default(cases=1)
+def test_c_packages_compute_the_same_bits(device: str, name: str) -> None:
+    compiled = clopt.compile(MODELS[name], device=device)
+    packaged = CExecutable(compiled.module, compiled.weights, device)
+    for seed in (0, 1):
+        feeds = random_inputs(MODELS[name], seed)
+        for got, value in zip(packaged.run(feeds), compiled.run(feeds), strict=True):
+            np.testing.assert_array_equal(got, value)
+    # A command that is repeated has one time.
+    (times,) = packaged.profile(feeds, 1)
+    assert len(times) == len(compiled.profile(feeds, 1).rows)
 
 
 @pytest.mark.by_default(cases=1)
