@@ -1,9 +1,9 @@
 """Brings the generated parts of the documentation up to date: `python docs/generate.py`.
 
-Generated from the code are `description.schema.json`, `dialects.md`, `passes.md` and `targets.md`.
-So are, in every page of this folder, the fenced blocks whose first line is `// $ command`: what
-follows is what the command prints, run from the root of the repository. A test fails while anything
-is out of date.
+Generated from the code are `description.schema.json`, `dialects.md`, `operators.md`, `passes.md`
+and `targets.md`. So are, in every page of this folder, the fenced blocks whose first line is
+`// $ command`: what follows is what the command prints, run from the root of the repository. A test
+fails while anything is out of date.
 """
 
 from __future__ import annotations
@@ -22,6 +22,7 @@ from functools import cache
 from itertools import pairwise
 from pathlib import Path
 
+from operator_tables import operators_page
 from xdsl.ir import Attribute, Dialect, Operation, TypeAttribute
 from xdsl.irdl import OptionalDef, VariadicDef
 from xdsl.passes import PassOptionInfo, get_pass_option_infos
@@ -251,6 +252,7 @@ def pages() -> dict[Path, str]:
     written = {
         DOCS / "description.schema.json": f"{json.dumps(json_schema(), indent=2)}\n",
         DOCS / "dialects.md": dialects_page(),
+        DOCS / "operators.md": operators_page(NOTICE),
         DOCS / "passes.md": passes_page(),
         DOCS / "targets.md": targets_page(),
     }

@@ -13,7 +13,7 @@ from ...dialects.nn.types import tensor_type
 from ..builder import Builder
 from .node import Results
 
-_DIRECT = frozenset(
+DIRECT = frozenset(
     "Cast CastLike Concat ConstantOfShape DepthToSpace DequantizeLinear Expand Flatten Gather "
     "GatherElements GatherND Identity If Loop QuantizeLinear Reshape Scan Shape Size Slice "
     "SpaceToDepth Split Squeeze Tile Transpose Unsqueeze Where".split()
@@ -26,7 +26,7 @@ _LIKE = frozenset({"Bernoulli", "EyeLike", "RandomNormalLike", "RandomUniformLik
 
 def computes_wide(op_type: str, inputs: Sequence[SSAValue | None]) -> bool:
     """Return whether an operator has narrow inputs and computes with them."""
-    return op_type not in _DIRECT and any(
+    return op_type not in DIRECT and any(
         value is not None and is_narrow(tensor_type(value).element_type) for value in inputs
     )
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, NoReturn, Protocol, TypeAlias
 
 import numpy as np
@@ -25,6 +26,17 @@ Handler: TypeAlias = "Callable[[NodeContext], Results]"
 
 Table: TypeAlias = Mapping[str, Mapping[int, Handler]]
 """Operator name to handler by opset; the highest opset not above the model's applies."""
+
+
+@dataclass(frozen=True)
+class Refusal:
+    """The importer of an operator that is refused whatever its inputs are."""
+
+    reason: str
+
+    def __call__(self, node: NodeContext) -> NoReturn:
+        """Refuse the node."""
+        node.refuse(self.reason)
 
 
 class SubgraphImporter(Protocol):

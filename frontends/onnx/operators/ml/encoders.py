@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 
 from .....dialects.nn.types import Array
 from ....builder import Builder, dtype_of_value
-from ...node import Handler, NodeContext, Table
+from ...node import NodeContext, Refusal, Table
 
 MOST_COMPARED = 64
 """Keys that are compared one by one; more are looked up in a table if they are small integers."""
@@ -112,19 +112,14 @@ def _compared(
     return result
 
 
-def _refused(remedy: str) -> Handler:
-    """Return the importer of an operator on strings or maps, which it refuses."""
-    return lambda node: node.refuse(remedy)
-
-
 TABLE: Table = {
-    "CastMap": {1: _refused("maps are not supported; give the features as a tensor.")},
-    "CategoryMapper": {1: _refused("strings are not supported; map categories on the host.")},
-    "DictVectorizer": {1: _refused("maps are not supported; give the features as a tensor.")},
+    "CastMap": {1: Refusal("maps are not supported; give the features as a tensor.")},
+    "CategoryMapper": {1: Refusal("strings are not supported; map categories on the host.")},
+    "DictVectorizer": {1: Refusal("maps are not supported; give the features as a tensor.")},
     "LabelEncoder": {2: import_label_encoder},
     "OneHotEncoder": {1: import_one_hot_encoder},
     "ZipMap": {
-        1: _refused(
+        1: Refusal(
             "makes a map for each row, which is not supported; export the scores as a tensor, with "
             "options={'zipmap': False} in skl2onnx."
         )
