@@ -38,9 +38,9 @@ class Launch:
     def start(self, iteration: int) -> None:
         """Set the arguments of an iteration of the repetition that contains the launch."""
         # `set_arg` takes 11 us for a number (pyopencl on PoCL 3.1), as it first tries other types.
-        set_number = self.kernel._set_arg_buf  # pyright: ignore[reportPrivateUsage]
+        kernel: Any = self.kernel
         for argument, start, step in self.rows:
-            set_number(argument, np.int32(start + step * iteration))
+            kernel._set_arg_buf(argument, np.int32(start + step * iteration))
 
     def at(self, value: int) -> Launch:
         """Return the launch for a value of the symbol."""
