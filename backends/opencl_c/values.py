@@ -43,10 +43,13 @@ class Array:
         """Whether the C array has vector elements, because all accesses move whole texels.
 
         This is known only after the kernel is built. Targets without native half have no vectors of
-        halves. Parameters that may be the same memory get the same type.
+        halves. Parameters that may be the same memory get the same type. A row may start at any
+        element.
         """
         native = self.storage != "half" or self.ctype.base == "half"
-        moved_whole = all(array.has_texels and not array.has_elements for array in self.names)
+        moved_whole = all(
+            array.has_texels and not (array.has_elements or array.is_row) for array in self.names
+        )
         return moved_whole and native
 
     @property

@@ -77,3 +77,11 @@ def test_a_profile_has_a_row_for_each_command(device: str) -> None:
     assert len(short.rows) == len(long.rows)
     works = [sum(row.work.multiply_adds or 0 for row in each.rows) for each in (short, long)]
     assert works[1] > 10 * works[0]
+
+
+@pytest.mark.by_default(cases=1)
+def test_rows_are_no_whole_texels(device: str) -> None:
+    """Packed buffers have elements of four floats, but a row starts at any float."""
+    proto = recurrent("LSTM", 8)
+    compiled = clopt.compile(proto, target="adreno-740 texture=prefer", device=device)
+    agree(compiled, proto, 0)
