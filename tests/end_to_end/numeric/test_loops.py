@@ -82,6 +82,6 @@ def test_a_profile_has_a_row_for_each_command(device: str) -> None:
 @pytest.mark.by_default(cases=1)
 def test_rows_are_no_whole_texels(device: str) -> None:
     """Packed buffers have elements of four floats, but a row starts at any float."""
-    proto = recurrent("LSTM", 8)
+    proto = recurrent("LSTM", 8, hidden=4)
     compiled = clopt.compile(proto, target="adreno-740 texture=prefer", device=device)
     agree(compiled, proto, 0)

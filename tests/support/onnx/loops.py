@@ -13,7 +13,11 @@ BATCH, FEATURES, HIDDEN = 2, 3, 5
 
 
 def recurrent(
-    kind: str, time: int, direction: str = "forward", lengths: list[int] | None = None
+    kind: str,
+    time: int,
+    direction: str = "forward",
+    lengths: list[int] | None = None,
+    hidden: int = HIDDEN,
 ) -> onnx.ModelProto:
     """A recurrent node with constant weights and initial states."""
     rng = np.random.default_rng(0)
@@ -24,16 +28,16 @@ def recurrent(
         return rng.uniform(-0.5, 0.5, shape).astype(np.float32)
 
     constants = {
-        "w": random(ways, gates * HIDDEN, FEATURES),
-        "r": random(ways, gates * HIDDEN, HIDDEN),
-        "b": random(ways, 2 * gates * HIDDEN),
-        **{f"s{i}": random(ways, BATCH, HIDDEN) for i in range(states)},
+        "w": random(ways, gates * hidden, FEATURES),
+        "r": random(ways, gates * hidden, hidden),
+        "b": random(ways, 2 * gates * hidden),
+        **{f"s{i}": random(ways, BATCH, hidden) for i in range(states)},
     }
     inputs = ["x", "w", "r", "b", "", *(f"s{i}" for i in range(states))]
     if lengths is not None:
         constants["n"], inputs[4] = np.array(lengths, np.int32), "n"
     outputs = ["y", "h", "c"][: 1 + states]
-    attributes = {"hidden_size": HIDDEN, "direction": direction}
+    attributes = {"hidden_size": hidden, "direction": direction}
     node = helper.make_node(kind, inputs, outputs, "cell", **attributes)
     proto = model(f"float[{time},{BATCH},{FEATURES}] x", "y = Identity(x)", 14, constants)
     del proto.graph.node[:], proto.graph.output[:]
