@@ -16,6 +16,11 @@ from .tensor_info import TensorInfo
 
 _ANY = SizeRange()
 
+_CLOSE_SHARES = 16
+"""An image in such steps takes 13 % more work than its own at most, along each axis."""
+_SEQUENCE_SHARES = 4
+"""A program of fewer tokens leaves out work-items, but each of the others visits all tokens."""
+
 _Sizes: TypeAlias = tuple[tuple[str, int], ...]
 
 
@@ -70,12 +75,18 @@ class LargerSizesSearch:
         """Return None for these sizes from now on."""
         self._found[tuple(dims.items())] = None
 
+    def _shares(self, name: str, dims: Mapping[str, int]) -> int:
+        """Return into how many shares powers of two are divided for the sizes of a dimension."""
+        if name != self.ranged(dims):
+            return _CLOSE_SHARES
+        is_batch = any(port.symbols[:1] == (name,) for port in self._inputs)
+        return 1 if is_batch else _SEQUENCE_SHARES
+
     def _search(
         self, compilation: StaticCompilation, dims: Mapping[str, int]
     ) -> LargerSizes | None:
-        ranged = self.ranged(dims)
         rounded = {
-            name: self._ranges.get(name, _ANY).rounded(size, is_close=name != ranged)
+            name: self._ranges.get(name, _ANY).rounded(size, self._shares(name, dims))
             for name, size in dims.items()
         }
         names = [name for name in dims if rounded[name] > 1 and name not in self._exact]

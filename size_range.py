@@ -14,8 +14,6 @@ from .messages.printable import printable
 Sizes: TypeAlias = "int | tuple[int, int] | tuple[int, int, int]"
 """A size; or the least and the largest, and perhaps the usual one."""
 
-_SHARES = 16
-"""An image of this many steps takes 13 % more work than its own at most, along each axis."""
 _LEAST_STEP = 8
 """Smaller steps would compile more programs for little work."""
 
@@ -38,17 +36,17 @@ class SizeRange:
                 f"to {self.most}."
             )
 
-    def rounded(self, size: int, is_close: bool = False) -> int:
+    def rounded(self, size: int, shares: int = 1) -> int:
         """Return the size of the program that serves `size`.
 
-        It is the next power of two, or the next sixteenth of it, at least 8, if the program must be
-        close to the size; or the usual or largest size if that is less. If the largest size is the
-        usual one, its program serves all.
+        It is the next power of two, or the next of so many shares of it, which are at least 8; or
+        the usual or largest size if that is less. If the largest size is the usual one, its program
+        serves all.
         """
         if size and self.most is not None and self.most == self.usual:
             return self.most
         power = 1 << max(0, size - 1).bit_length()
-        step = min(power, max(power // _SHARES, _LEAST_STEP)) if is_close else power
+        step = min(power, max(power // shares, _LEAST_STEP))
         ends = (end for end in (self.usual, self.most) if end is not None and end >= size)
         return min([-(-size // step) * step, *ends]) if size else 0
 

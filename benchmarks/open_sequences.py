@@ -1,8 +1,9 @@
 """Compare programs that serve any sequence length with static programs for each length.
 
 `python benchmarks/open_sequences.py [--device pocl] [--sizes 40 128 300] [--usual 512]`. A length
-runs on the program for the next power of two, or with `--usual` on the one for that length, with
-the work-items that it needs. Both programs take turns; run the script on a quiet machine.
+runs on the program for the next quarter of a power of two, or with `--usual` on the one for that
+length, with the work-items that it needs. Both programs take turns; run the script on a quiet
+machine.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from torch import Tensor, nn
 
 import clopt
 from clopt.errors import CloptWarning
+from clopt.padded_program import PaddedProgram
 
 LONGEST = 512
 SIZES = (16, 40, 65, 100, 128, 200, 300, 400, 512)
@@ -88,7 +90,9 @@ def measure(name: str, path: Path, args: argparse.Namespace) -> list[Row]:
         error = max(
             float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(*results, strict=True)
         )
-        served = args.usual or 1 << (size - 1).bit_length()
+        serving = model._serve(feed)[0]
+        program = serving.program if isinstance(serving, PaddedProgram) else serving
+        served = program.inputs[0].shape[1]
         times = in_turns([lambda: model.run(feed), lambda: static.run(feed)], args.rounds)
         rows.append(Row(name, size, served, *times, error))
         print(f"| {' | '.join(rows[-1].cells())} |", flush=True)

@@ -8,13 +8,22 @@ from clopt.size_range import SizeRange
 
 
 @pytest.mark.parametrize(
-    ("size", "wanted", "close"),
-    [(0, 0, 0), (1, 1, 1), (3, 4, 4), (8, 8, 8), (9, 16, 16), (17, 32, 24), (300, 512, 320)],
+    ("size", "wanted", "quarters", "close"),
+    [
+        (0, 0, 0, 0),
+        (1, 1, 1, 1),
+        (3, 4, 4, 4),
+        (9, 16, 16, 16),
+        (17, 32, 24, 24),
+        (65, 128, 96, 72),
+        (300, 512, 384, 320),
+    ],
 )
-def test_sizes_without_a_range(size: int, wanted: int, close: int):
-    """A power of two, or a sixteenth of it that is at least 8."""
+def test_sizes_without_a_range(size: int, wanted: int, quarters: int, close: int):
+    """A power of two, or a share of it that is at least 8."""
     assert SizeRange().rounded(size) == wanted
-    assert SizeRange().rounded(size, is_close=True) == close
+    assert SizeRange().rounded(size, 4) == quarters
+    assert SizeRange().rounded(size, 16) == close
 
 
 @pytest.mark.parametrize(
@@ -24,11 +33,11 @@ def test_sizes_without_a_range(size: int, wanted: int, close: int):
 def test_ends_of_a_range(size: int, wanted: int, close: int):
     usual_at_200 = SizeRange(1, 600, 200)
     assert usual_at_200.rounded(size) == wanted
-    assert usual_at_200.rounded(size, is_close=True) == close
+    assert usual_at_200.rounded(size, 16) == close
 
 
 @pytest.mark.parametrize("size", [1, 3, 64])
 def test_one_program_for_all_sizes(size: int):
     assert SizeRange(1, 64, 64).rounded(size) == 64
-    assert SizeRange(1, 64, 64).rounded(size, is_close=True) == 64
+    assert SizeRange(1, 64, 64).rounded(size, 16) == 64
     assert SizeRange(0, 64, 64).rounded(0) == 0
