@@ -297,7 +297,7 @@ def _mark_range(module: ModuleOp, options: CompileOptions, source: object) -> No
 
 def _input_sizes(module: ModuleOp) -> dict[str, int]:
     """Return the numbers of elements of the inputs of a module's network by name."""
-    (network,) = nn.networks_of(module)
+    network, *_ = nn.networks_of(module)
     values = zip(nn.parameter_names(network), network.body.block.args, strict=False)
     return {name: nn.count(nn.shape_of(value)) for name, value in values}
 

@@ -213,6 +213,18 @@ def test_a_special_size_does_not_keep_others_exact(device: str):
         assert compiled.programs == programs
 
 
+def test_recurrent_networks_share_a_program(device: str):
+    proto = model(
+        "float[9,n,4] x",
+        "y, h, c = LSTM<hidden_size=5>(x, w, r)",
+        constants={"w": floats(1, 20, 4), "r": floats(1, 20, 5)},
+    )
+    compiled = dynamic(proto, device)
+    for batch, programs in ((8, 1), (5, 1), (7, 1), (3, 2)):
+        check(compiled, proto, floats(9, batch, 4))
+        assert compiled.programs == programs
+
+
 def test_a_larger_size_that_is_impossible(device: str):
     """The table has eleven rows, so nine and ten rows take programs of their own."""
     proto = model(

@@ -9,6 +9,7 @@ import numpy as np
 from xdsl.dialects import func
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Block, Operation, SSAValue
+from xdsl.traits import SymbolTable
 
 from ....dialects import nn
 from ....restriction import Array, Change, ChangeKind, Restriction
@@ -22,7 +23,7 @@ from .masks import ZeroTails, masked_parts
 from .moves import moved_parts
 from .nests import result_parts
 from .neutral import may_read_border
-from .parts import Axis, Parts, beginnings, keeps_indices, reshaped
+from .parts import Axis, Parts, axis_of, beginnings, keeps_indices, reshaped
 
 _LARGEST_INPUT = 1 << 16
 """The bytes of the largest constant that becomes an input."""
@@ -47,9 +48,7 @@ def check_restriction(
     larger ones, after certain `changes` of the larger network; None finds those that are needed.
     `weights` are those of the two modules. Raises DifferentElementsError if there is no proof.
     """
-    (small, *bodies), (large, *_) = nn.networks_of(smaller), nn.networks_of(larger)
-    if bodies:
-        raise DifferentElementsError("nn.loop")
+    (small, *_), (large, *_) = nn.networks_of(smaller), nn.networks_of(larger)
     inputs = Inputs(changes)
     shapes = [nn.shape_of(value) for value in _Proof(weights, inputs).check(small, large)]
     return Restriction(tuple(shapes), tuple(inputs.changes), inputs.arrays())
@@ -68,9 +67,19 @@ class _Proof:
 
     def check(self, small: func.FuncOp, large: func.FuncOp) -> Sequence[SSAValue]:
         """Compare two networks, and return the results of the smaller one."""
+        args = small.body.block.args, large.body.block.args
+        results = self._compare_networks(small, large, _beginnings(*args))
+        if not all(keeps_indices(axis) for value in results for axis in self._axes[value]):
+            raise DifferentElementsError("the result")
+        return results
+
+    def _compare_networks(
+        self, small: func.FuncOp, large: func.FuncOp, inputs: Parts
+    ) -> Sequence[SSAValue]:
+        """Compare two networks whose inputs have these axes, and return the smaller results."""
         blocks = small.body.block, large.body.block
         needed = _needed(blocks[0])
-        self._pair(blocks[0].args, blocks[1].args, _beginnings(blocks[0].args, blocks[1].args))
+        self._pair(blocks[0].args, blocks[1].args, inputs)
         for position, (a, b) in enumerate(zip(blocks[0].ops, blocks[1].ops, strict=False)):
             if a not in needed:
                 self._counterpart |= zip(a.results, b.results, strict=False)
@@ -98,11 +107,12 @@ class _Proof:
     def _parts(self, position: int, small: Operation, large: Operation) -> Parts | None:
         """Return the parts that the results of corresponding operations are; None if unknown."""
         if isinstance(small, func.ReturnOp):
-            is_box = all(keeps_indices(axis) for v in small.operands for axis in self._axes[v])
-            return () if is_box else None
+            return ()
         if isinstance(small, nn.ConstantOp):
             return self._of_constants(position, small, cast("nn.ConstantOp", large))
         operands = tuple(self._axes[value] for value in small.operands)
+        if isinstance(small, nn.LoopOp):
+            return self._of_loop(small, cast("nn.LoopOp", large), operands)
         given = self._inputs.given(position)
         # Changes that are found here have to serve other sizes, too.
         is_open = given is None and may_read_border(small)
@@ -113,6 +123,23 @@ class _Proof:
         moved = moved_parts(pair, self._inputs, self._compare)
         found = moved or masked_parts(pair, self._inputs, self._compare, self._zeros)
         return found or (self._compare(small, large, operands) if is_open else None)
+
+    def _of_loop(self, small: nn.LoopOp, large: nn.LoopOp, operands: Parts) -> Parts | None:
+        """Return the parts if iterations keep those of carried values; the body is not changed."""
+        count, end = small.carried_count, small.carried_count + small.row_count
+        rows = [axis for axis, *_ in operands[count:end]]
+        trips = axis_of([(small.trip_count, large.trip_count)])
+        if small.properties != large.properties or any(axis != trips for axis in rows):
+            return None
+        inside = (*operands[:count], *(tuple(axes[1:]) for axes in operands[count:end]))
+        proof = _Proof(self._weights, Inputs(()))
+        bodies = (SymbolTable.lookup_symbol(op, op.body) for op in (small, large))
+        a, b = (cast("func.FuncOp", body) for body in bodies)
+        found = proof._compare_networks(a, b, (*inside, *operands[end:]))
+        parts = [proof._axes[value] for value in found]
+        if tuple(parts[:count]) != tuple(operands[:count]):
+            return None
+        return (*parts[:count], *((trips, *axes) for axes in parts[count:]))
 
     def _compare(self, small: Operation, large: Operation, operands: Parts) -> Parts | None:
         """Return the parts that the results are, by the loop nests of both operations."""

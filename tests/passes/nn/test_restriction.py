@@ -26,6 +26,8 @@ CONSTANTS = {
     "heads": [3, -1, 2],
     "five": [5],
     "v": RNG.standard_normal((6, 6), np.float32),
+    "gates": RNG.standard_normal((1, 20, 4), np.float32),
+    "recurrence": RNG.standard_normal((1, 20, 5), np.float32),
 }
 SIZE = "shape = Shape(x) size = Gather(shape, zero)"
 
@@ -72,6 +74,9 @@ CONTAINED = {
         "float[3,n,6] x", "r = Reshape(x, flat) a = Exp(r) b = Mul(a, r) y = Reshape(b, whole)"
     ),
     "looked up": network("int64[n] x, float[9,4] t", "y = Gather(t, x)"),
+    "loop": network(
+        "float[9,n,4] x", "y, h, c = LSTM<hidden_size=5>(x, gates, recurrence) z = Relu(y)"
+    ),
     "dead end": network("float[n,4] x", f"{SIZE} d = Cast<to=1>(size) e = Mul(d, d) y = Abs(x)"),
 }
 """Models that compute each row of size n without the others."""
@@ -97,6 +102,9 @@ DIFFERENT = {
     "window": network("float[1,2,n,6] x, float[3,2,3,3] k", "y = Conv<pads=[1,1,1,1]>(x, k)"),
     "sum of scattered rows": network(
         "float[n,4] x, int64[1,1] i, float[1,4] u", "y = ScatterND(x, i, u) z = ReduceSum(y)"
+    ),
+    "number of iterations": network(
+        "float[n,2,4] x", "y, h, c = LSTM<hidden_size=5>(x, gates, recurrence) z = Relu(h)"
     ),
     "upside down": network("float[n,4] x", "y = CumSum<reverse=1>(x, zero)"),
 }
