@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Collection, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from operator import is_not
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, TypeVar, cast, overload
 
-import numpy as np
 import pyopencl as cl
 
 from ...errors import CloptError
@@ -183,7 +182,7 @@ class Runnable(ABC):
         )
         with self._arena_lock:
             if not self._given or any(map(is_not, (side, *given), self._given)):
-                self._take(queue, side, given)
+                self._take(queue, side, given, set(sizes))
             memory, boxed = self._given_memory, self._given_boxes
             for i, buffer in boxed.items():
                 if i < inputs:
@@ -194,15 +193,24 @@ class Runnable(ABC):
                     side.boxes[i].extract(queue, buffer, cast("cl.Buffer", memory[i]))
 
     def _take(
-        self, queue: cl.CommandQueue, side: Side, given: tuple[Bindable | Array, ...]
+        self,
+        queue: cl.CommandQueue,
+        side: Side,
+        given: tuple[Bindable | Array, ...],
+        on_host: Collection[str],
     ) -> None:
-        """Check the buffers of a caller; smaller ones get memory of the program's size."""
+        """Check the buffers of a caller; smaller ones get memory of the program's size.
+
+        `on_host` names the inputs that are arrays of the host.
+        """
         free = {**side.inputs, **side.outputs}
         ports = [free.get(i, port) for i, port in enumerate(self._ports)]
         flags = cl.mem_flags.READ_ONLY | cl.mem_flags.COPY_HOST_PTR
         buffers = [
-            cl.Buffer(self.context, flags, hostbuf=each) if isinstance(each, np.ndarray) else each
-            for each in given
+            cl.Buffer(self.context, flags, hostbuf=cast("Array", each))
+            if port.name in on_host
+            else cast("Bindable", each)
+            for port, each in zip(ports, given, strict=True)
         ]
         memory = bound_memory(ports, side.sizes, len(self.inputs), buffers, self.context)
         self._given_boxes = {

@@ -118,7 +118,7 @@ def test_body_of_a_function_is_no_graph() -> None:
     node = helper.make_node("SequenceMap", ["x"], ["y"], body=3)
     proto = model(X, "y = Relu(x)")
     proto.graph.node[0].CopyFrom(node)
-    assert "onnx has no definition for these attributes" in refusal(proto)
+    assert "the attribute 'body' has the wrong type" in refusal(proto)
 
 
 def test_permutation_that_repeats() -> None:

@@ -96,23 +96,28 @@ def test_check_lists_every_node_that_is_not_supported(
     assert json.loads(capsys.readouterr().out) == told
     proto = onnx.load(model)
     for name in "ab":
-        proto.graph.node.append(helper.make_node("Det", ["x"], [name], name=f"det_{name}"))
+        proto.graph.node.append(
+            helper.make_node("StringNormalizer", ["x"], [name], name=f"match_{name}")
+        )
         proto.graph.output.append(onnx.ValueInfoProto(name=name))
-    onnx.save(proto, path := tmp_path / "det.onnx")
+    onnx.save(proto, path := tmp_path / "match.onnx")
     with pytest.raises(SystemExit) as leaving:
         run.main(["--check", str(path)])
     assert leaving.value.code == 1
     assert capsys.readouterr().err.splitlines() == [
         f"clopt-run: {path}: 2 nodes cannot be compiled:",
-        "  node 'det_a' (Det): the operator Det is not supported.",
-        "  node 'det_b' (Det): the operator Det is not supported.",
+        "  node 'match_a' (StringNormalizer): the operator StringNormalizer is not supported.",
+        "  node 'match_b' (StringNormalizer): the operator StringNormalizer is not supported.",
     ]
     with pytest.raises(SystemExit) as leaving:
         run.main(["--check", "--json", str(path)])
     assert leaving.value.code == 1
     told = json.loads(capsys.readouterr().out)
     assert not told["supported"]
-    assert "node 'det_b' (Det): the operator Det is not supported." in told["reason"]
+    assert (
+        "node 'match_b' (StringNormalizer): the operator StringNormalizer is not supported."
+        in told["reason"]
+    )
 
 
 def test_a_compilation_as_json(model: Path, tmp_path: Path, capsys):
