@@ -118,7 +118,8 @@ class Builder:
         try:
             yield block
         except (CloptError, VerifyException):
-            block.erase()
+            # An operation that was refused is not in the block, but still uses its operands.
+            block.erase(safe_erase=False)
             self._steps = steps
             raise
         finally:
