@@ -83,18 +83,29 @@ def measure(name: str, path: Path, device: str, sizes: list[int], rounds: int) -
     for size in sizes:
         tensors = networks.NETWORKS[name].inputs(networks.IMAGE_SIZE, size)
         feed = {key: each.numpy() for key, each in tensors.items()}
-        serving = model._serve(feed)[0]
-        program = serving.program if isinstance(serving, PaddedProgram) else serving
-        served = program.inputs[0].shape[0]
         static = clopt.compile(path, device=device, dims={model.inputs[0].symbols[0]: size})
-        results = model.run(feed), static.run(feed)
-        error = max(
-            float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(*results, strict=True)
-        )
-        times = in_turns([lambda: model.run(feed), lambda: static.run(feed)], rounds)
-        rows.append(Row(name, size, served, *times, error))
+        rows.append(compared(name, size, 0, (model, static), feed, rounds))
         print(f"| {' | '.join(rows[-1].cells())} |", flush=True)
     return rows
+
+
+def compared(
+    name: str,
+    size: int,
+    axis: int,
+    models: tuple[clopt.CompiledModel, clopt.CompiledModel],
+    feed: dict[str, np.ndarray],
+    rounds: int,
+) -> Row:
+    """Time an open model and a static one; the size is that of an axis of the first input."""
+    model, static = models
+    assert isinstance(model, clopt.DynamicModel)
+    serving = model._serve(feed)[0]
+    program = serving.program if isinstance(serving, PaddedProgram) else serving
+    results = model.run(feed), static.run(feed)
+    error = max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(*results, strict=True))
+    seconds, alone = in_turns([lambda: model.run(feed), lambda: static.run(feed)], rounds)
+    return Row(name, size, program.inputs[0].shape[axis], seconds, alone, error)
 
 
 def in_turns(runs: list[Callable[[], object]], rounds: int) -> list[float]:

@@ -17,13 +17,12 @@ from statistics import geometric_mean
 import networks
 import numpy as np
 import torch
-from open_batches import Row, in_turns
+from open_batches import Row, compared
 from provenance import measured
 from torch import Tensor, nn
 
 import clopt
 from clopt.errors import CloptWarning
-from clopt.padded_program import PaddedProgram
 
 LONGEST = 512
 SIZES = (16, 40, 65, 100, 128, 200, 300, 400, 512)
@@ -86,15 +85,7 @@ def measure(name: str, path: Path, args: argparse.Namespace) -> list[Row]:
     for size in args.sizes:
         feed = {"tokens": rng.integers(0, 8192, (1, size)), "mask": np.ones((1, size), np.int64)}
         static = clopt.compile(path, device=args.device, dims={symbol: size})
-        results = model.run(feed), static.run(feed)
-        error = max(
-            float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(*results, strict=True)
-        )
-        serving = model._serve(feed)[0]
-        program = serving.program if isinstance(serving, PaddedProgram) else serving
-        served = program.inputs[0].shape[1]
-        times = in_turns([lambda: model.run(feed), lambda: static.run(feed)], args.rounds)
-        rows.append(Row(name, size, served, *times, error))
+        rows.append(compared(name, size, 1, (model, static), feed, args.rounds))
         print(f"| {' | '.join(rows[-1].cells())} |", flush=True)
     return rows
 
