@@ -68,6 +68,26 @@ def parse_optional_offset(parser: Parser) -> int | None:
     return offset
 
 
+def parse_types(parser: Parser) -> tuple[dict[str, Attribute], Attribute, Attribute]:
+    """Parse the attributes of an operation, and its types as `: operand to result`."""
+    attributes = parser.parse_optional_attr_dict()
+    parser.parse_punctuation(":")
+    before = parser.parse_type()
+    parser.parse_keyword("to")
+    return attributes, before, parser.parse_type()
+
+
+def print_types(
+    printer: Printer, attributes: dict[str, Attribute], before: Attribute, after: Attribute
+) -> None:
+    """Print attributes and types as `parse_types` reads them."""
+    printer.print_op_attributes(attributes)
+    printer.print_string(" : ")
+    printer.print_attribute(before)
+    printer.print_string(" to ")
+    printer.print_attribute(after)
+
+
 def print_offset(printer: Printer, offset: int) -> None:
     """Print an offset as `parse_offset` reads it."""
     printer.print_string(f"[{offset}]")
@@ -155,11 +175,8 @@ class ViewOp(IRDLOperation):
     def parse(cls, parser: Parser) -> ViewOp:
         source = parser.parse_unresolved_operand()
         offset = parse_optional_offset(parser)
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        before = parser.parse_type()
-        parser.parse_keyword("to")
-        op = cls(parser.resolve_operand(source, before), parser.parse_type(), offset)
+        attributes, before, after = parse_types(parser)
+        op = cls(parser.resolve_operand(source, before), after, offset)
         op.attributes |= attributes
         return op
 
@@ -168,11 +185,7 @@ class ViewOp(IRDLOperation):
         printer.print_ssa_value(self.source)
         if self.at is not None:
             print_offset(printer, self.offset)
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.source.type)
-        printer.print_string(" to ")
-        printer.print_attribute(self.result.type)
+        print_types(printer, self.attributes, self.source.type, self.result.type)
 
 
 @irdl_op_definition

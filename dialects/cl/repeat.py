@@ -19,7 +19,7 @@ from xdsl.traits import NoTerminator
 from xdsl.utils.exceptions import VerifyException
 
 from .images import image_of
-from .ops import byte_count, parse_offset, print_offset
+from .ops import byte_count, parse_offset, parse_types, print_offset, print_types
 
 
 @irdl_op_definition
@@ -83,11 +83,8 @@ class RowOp(IRDLOperation):
         start = parse_offset(parser)
         parser.parse_keyword("by")
         step = parser.parse_integer()
-        attributes = parser.parse_optional_attr_dict()
-        parser.parse_punctuation(":")
-        before = parser.parse_type()
-        parser.parse_keyword("to")
-        op = cls(parser.resolve_operand(source, before), start, step, parser.parse_type())
+        attributes, before, after = parse_types(parser)
+        op = cls(parser.resolve_operand(source, before), start, step, after)
         op.attributes |= attributes
         return op
 
@@ -96,11 +93,7 @@ class RowOp(IRDLOperation):
         printer.print_ssa_value(self.source)
         print_offset(printer, self.start)
         printer.print_string(f" by {self.step}")
-        printer.print_op_attributes(self.attributes)
-        printer.print_string(" : ")
-        printer.print_attribute(self.source.type)
-        printer.print_string(" to ")
-        printer.print_attribute(self.result.type)
+        print_types(printer, self.attributes, self.source.type, self.result.type)
 
 
 @irdl_op_definition
