@@ -12,7 +12,7 @@ import numpy as np
 
 from .errors import UnavailableError
 from .messages.arguments import check_type
-from .model_contents import Contents, ModuleContents
+from .model_contents import Contents, ModuleContents, module_of
 from .output_sizes import OutputSizes
 
 if TYPE_CHECKING:
@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
     from .backends.pyopencl_runtime import Bindable, CommandQueue, Image, Runnable
     from .backends.pyopencl_runtime.arrays import Array, Arrays, Given, Outputs
+    from .backends.pyopencl_runtime.boxes import Shapes
     from .backends.saved_model import SavedPlan
     from .backends.stored_program import StoredProgram
     from .description import Description
@@ -257,14 +258,9 @@ class CompiledModel:
         and by ONNX node (`by_node`), with their shares of the target's roofline.
         `reports.profile.trace_text` converts it to a trace for Perfetto.
         """
-        from .dialects.cl import target_of
-        from .reports.profile import profile_of
-
         if inputs is None:
             inputs = {t.name: np.zeros(t.shape, t.dtype) for t in self.inputs}
-        executable = self.executable
-        timings = executable.profile(inputs, runs)
-        return profile_of(executable.program, target_of(self._running.module), timings)
+        return profile_of_runs(self.executable, inputs, runs)
 
     def enqueue(self, queue: CommandQueue, buffers: Mapping[str, Bindable]) -> None:
         """Enqueue one inference on the caller's in-order queue and buffers, without waiting."""
@@ -320,13 +316,16 @@ class CompiledModel:
         save_graphs(Path(folder), self.module, self.weights)
 
 
-def module_of(program: ProgramOp) -> ModuleOp:
-    """Return the module that contains a program."""
-    from xdsl.dialects.builtin import ModuleOp
+def profile_of_runs(
+    executable: Runnable, inputs: Arrays, runs: int, shapes: Shapes | None = None
+) -> Profile:
+    """Time `runs` inferences of a program; `Runnable.run` explains the shapes."""
+    from .dialects.cl import target_of
+    from .reports.profile import profile_of
 
-    module = program.parent_op()
-    assert isinstance(module, ModuleOp)
-    return module
+    timings = executable.profile(inputs, runs, shapes)
+    program = executable.program
+    return profile_of(program, target_of(module_of(program)), timings)
 
 
 def make_model(

@@ -161,3 +161,12 @@ class TextContents:
 
         text = Source("the stored program", self.stored.program)
         return SourceModule.parse(CloptContext(), text).module
+
+
+def module_of(program: ProgramOp) -> ModuleOp:
+    """Return the module that contains a program."""
+    from xdsl.dialects.builtin import ModuleOp
+
+    module = program.parent_op()
+    assert isinstance(module, ModuleOp)
+    return module

@@ -6,11 +6,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from .compiled_model import CompiledModel, profile_of_runs
+
 if TYPE_CHECKING:
     from .backends.pyopencl_runtime import Bindable, CommandQueue
     from .backends.pyopencl_runtime.arrays import Array, Given, Outputs
     from .backends.pyopencl_runtime.boxes import Shapes
-    from .compiled_model import CompiledModel
     from .reports.profile import Profile
 
 
@@ -38,11 +39,5 @@ class PaddedProgram:
 
     def profile(self, inputs: Mapping[str, Given], runs: int) -> Profile:
         """Time each command of `runs` inferences."""
-        from .compiled_model import module_of
-        from .dialects.cl import target_of
-        from .reports.profile import profile_of
-
         executable = self.program.executable
-        timings = executable.profile({**inputs, **self.sizes}, runs, self.shapes)
-        program = executable.program
-        return profile_of(program, target_of(module_of(program)), timings)
+        return profile_of_runs(executable, {**inputs, **self.sizes}, runs, self.shapes)
