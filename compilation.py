@@ -65,7 +65,6 @@ def compile_model(
     `get_ready` is called as soon as the number of kernels is known. `parsed` is the content of an
     ONNX model that was read before.
     """
-    from .passes.nn.restriction import apply_changes
     from .tuning.places import tuning_for
 
     _check(options)
@@ -74,6 +73,8 @@ def compile_model(
     with stage(_log, "reading the model"):
         module = read_module(model, options.dims, ctx, options.values, parsed)
     if options.changes:
+        from .passes.nn.restriction import apply_changes
+
         apply_changes(module, options.changes)
     described = change_facts(target(), options.facts)
     asked = options.quantization
@@ -297,7 +298,7 @@ def _mark_range(module: ModuleOp, options: CompileOptions, source: object) -> No
 
 def _input_sizes(module: ModuleOp) -> dict[str, int]:
     """Return the numbers of elements of the inputs of a module's network by name."""
-    network, *_ = nn.networks_of(module)
+    (network,) = nn.entries_of(module)
     values = zip(nn.parameter_names(network), network.body.block.args, strict=False)
     return {name: nn.count(nn.shape_of(value)) for name, value in values}
 

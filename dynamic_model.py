@@ -222,30 +222,24 @@ class DynamicModel(CompiledModel):
         try:
             if (larger := self._larger.find(compilation, dims)) is None:
                 return None
-            sizes, changes = larger.dims, larger.restriction.changes
-            key = tuple(sizes.items()), changes
-            bound = compilation.bound(sizes, {}, self._larger.ranged(sizes), changes)
-            program = programs.get(key, lambda: self._compile(bound))
+            program = programs.get(
+                larger.key, lambda: self._compile(self._bound(compilation, larger))
+            )
+            if larger.value is not None:
+                program = program.restricted(larger.value)
             shapes = {port.name: port.shape_at(dims) for port in self.inputs}
             names = (port.name for port in self.outputs)
             shapes |= zip(names, larger.restriction.shapes, strict=True)
-            return PaddedProgram(
-                self._restricted(program, dims, larger), shapes, larger.restriction.inputs()
-            )
+            return PaddedProgram(program, shapes, larger.restriction.inputs)
         except CloptError as error:  # values decide shapes, or the device is too small for it
             _log.debug("sizes %s are not rounded up: %s", dims, error)
             self._larger.keep_exact(dims)
             return None
 
-    def _restricted(
-        self, program: CompiledModel, dims: Mapping[str, int], larger: LargerSizes
-    ) -> CompiledModel:
-        """Return a program with fewer work-items, if the outermost dimension is smaller."""
-        name = self._larger.ranged(larger.dims)
-        if name is None or dims[name] == larger.dims[name]:
-            return program
-        is_known = larger.restriction.masks_end_at(dims[name], larger.dims[name])
-        return program.restricted(dims[name]) if is_known else program
+    def _bound(self, compilation: StaticCompilation, larger: LargerSizes) -> StaticCompilation:
+        """Return the compilation of a program for larger sizes."""
+        ranged = self._larger.ranged(larger.dims)
+        return compilation.bound(larger.dims, {}, ranged, larger.restriction.changes)
 
     def _select(
         self, given: Mapping[str, Any], dims: Mapping[str, int], queue: CommandQueue | None

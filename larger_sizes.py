@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from typing import TypeAlias
 
 from .errors import CloptError
 from .messages.open_dimensions import OpenModelError
-from .restriction import Change, Restriction
+from .restriction import Change, Restriction, changes_text
 from .size_range import SizeRange
 from .static_compilation import StaticCompilation
 from .tensor_info import TensorInfo
@@ -30,6 +30,15 @@ class LargerSizes:
 
     dims: Mapping[str, int]
     restriction: Restriction
+    value: int | None
+    """The value of the ranged dimension for which fewer work-items suffice; None if all are needed.
+    """
+
+    @cached_property
+    def key(self) -> Hashable:
+        """The program among those of a model; one without changes is the one for its sizes."""
+        changes = self.restriction.changes
+        return tuple(self.dims.items()), changes_text(changes) if changes else ()
 
 
 class LargerSizesSearch:
@@ -140,7 +149,19 @@ class LargerSizesSearch:
         found = None if changes is None else exact.restriction(whole, changes)
         # Sizes with changes of their own have a program of their own.
         found = found or exact.restriction(whole, None)
-        return None if found is None else LargerSizes(larger, found)
+        if found is None:
+            return None
+        return LargerSizes(larger, found, self._value(found, exact.options.dims or {}, larger))
+
+    def _value(
+        self, restriction: Restriction, dims: Mapping[str, int], larger: Mapping[str, int]
+    ) -> int | None:
+        """Return the smaller value of the ranged dimension, if all masks are those for it."""
+        name = self.ranged(larger)
+        if name is None or dims[name] == larger[name]:
+            return None
+        is_known = restriction.masks_end_at(dims[name], larger[name])
+        return dims[name] if is_known else None
 
     @staticmethod
     def _typical_changes(whole: StaticCompilation, names: Sequence[str]) -> Sequence[Change] | None:

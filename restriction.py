@@ -12,6 +12,7 @@ from base64 import b64decode, b64encode
 from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
 from enum import StrEnum
+from functools import cached_property
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -71,17 +72,17 @@ class Restriction:
     arrays: tuple[Array, ...] = ()
     """The arrays of the added inputs."""
 
-    def inputs(self) -> dict[str, Array]:
-        """Return the arrays of the added inputs by name."""
+    @cached_property
+    def inputs(self) -> Mapping[str, Array]:
+        """The arrays of the added inputs by name."""
         return {input_name(i): array for i, array in enumerate(self.arrays)}
 
     def masks_end_at(self, size: int, largest: int) -> bool:
         """Return whether all masks of `largest` elements are true for the first `size` ones."""
-        inputs = self.inputs()
-        sizes = {name: array.size for name, array in inputs.items()}
+        sizes = {name: array.size for name, array in self.inputs.items()}
         wanted = np.arange(largest) < size
         names = masks_of(self.changes, sizes, largest)
-        return all(np.array_equal(inputs[name], wanted) for name in names)
+        return all(np.array_equal(self.inputs[name], wanted) for name in names)
 
     def as_json(self) -> str:
         """Return the restriction as text."""

@@ -28,7 +28,7 @@ from .neutral import may_read_border, neutral_elements
 
 def apply_changes(module: ModuleOp, changes: Sequence[Change]) -> None:
     """Change the network of a module, whose inputs are followed by those of the changes."""
-    network, *_ = nn.networks_of(module)
+    (network,) = nn.entries_of(module)
     ops = [*network.body.block.ops]
     inputs = _add_inputs(network, changes, ops)
     by_operation: dict[int, list[Change]] = {}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import astuple
 
 import numpy as np
 
@@ -15,33 +14,36 @@ class Inputs:
 
     def __init__(self, given: Sequence[Change] | None) -> None:
         """Find changes, or allow only the `given` ones."""
-        self.changes: list[Change] = [*(given or ())]
-        self._is_given = given is not None
+        self.changes: list[Change] = []
+        self._given: dict[int, list[Change]] | None = None if given is None else {}
         self._arrays: dict[int, Array] = {}
         self._positions: dict[object, int] = {}
+        """The position of each input, by its array; of each given one, by its place."""
+        for change in given or ():
+            assert self._given is not None
+            self.changes.append(change)
+            self._given.setdefault(change.operation, []).append(change)
+            place = change.kind, change.operation, change.operand, change.axis
+            self._positions[place] = change.input
 
     def given(self, operation: int) -> list[Change] | None:
         """Return the changes of an operation; None if they have to be found."""
-        if not self._is_given:
-            return None
-        return [change for change in self.changes if change.operation == operation]
+        return None if self._given is None else self._given.get(operation, [])
 
     def add(self, kind: ChangeKind, operation: int, operand: int, axis: int, array: Array) -> bool:
         """Note a change with the array of its input; return False if it is not among the given."""
-        if self._is_given:
-            return self._agrees(Change(kind, operation, operand, axis, -1), array)
+        if self._given is not None:
+            position = self._positions.get((kind, operation, operand, axis))
+            return position is not None and np.array_equal(
+                self._arrays.setdefault(position, array), array
+            )
         key = kind, axis, str(array.dtype), array.shape, array.tobytes()
         position = self._positions.setdefault(key, len(self._positions))
         self._arrays[position] = array
         self.changes.append(Change(kind, operation, operand, axis, position))
         return True
 
-    def _agrees(self, wanted: Change, array: Array) -> bool:
-        key = astuple(wanted)[:-1]
-        found = [each.input for each in self.changes if astuple(each)[:-1] == key]
-        known = [self._arrays.setdefault(position, array) for position in found]
-        return bool(known) and np.array_equal(known[0], array)
-
     def arrays(self) -> tuple[Array, ...]:
         """Return the arrays by position."""
-        return tuple(self._arrays[position] for position in sorted(self._arrays))
+        count = len({change.input for change in self.changes})
+        return tuple(self._arrays[position] for position in range(count))

@@ -48,7 +48,7 @@ def check_restriction(
     larger ones, after certain `changes` of the larger network; None finds those that are needed.
     `weights` are those of the two modules. Raises DifferentElementsError if there is no proof.
     """
-    (small, *_), (large, *_) = nn.networks_of(smaller), nn.networks_of(larger)
+    (small,), (large,) = nn.entries_of(smaller), nn.entries_of(larger)
     inputs = Inputs(changes)
     shapes = [nn.shape_of(value) for value in _Proof(weights, inputs).check(small, large)]
     return Restriction(tuple(shapes), tuple(inputs.changes), inputs.arrays())

@@ -144,7 +144,7 @@ class Changed:
             )
             larges[value.name] = np.full(large, np.nan if is_float else 9, smalls[value.name].dtype)
             larges[value.name][tuple(map(slice, small))] = smalls[value.name]
-        return smalls, {**larges, **self.restriction.inputs()}
+        return smalls, {**larges, **self.restriction.inputs}
 
     def check(self, device: str) -> None:
         """Compare the leading boxes of the results with onnxruntime's."""
