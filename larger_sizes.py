@@ -62,7 +62,7 @@ class LargerSizesSearch:
                 self._ranges[name].check(name, size)
 
     def ranged(self, dims: Mapping[str, int]) -> str | None:
-        """Return the outermost dimension that is not 1; programs can do less along it."""
+        """Return the outermost dimension above 1; smaller values of it take fewer work-items."""
         for port in self._inputs:
             sizes = zip(port.symbols, port.shape_at(dims), strict=False)
             name = next((name for name, size in sizes if size != 1), "")

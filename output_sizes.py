@@ -1,8 +1,8 @@
 """Outputs with a size that only the device knows: the program returns room for the largest one.
 
 Such an output has its bound as shape, and the program has another output, a scalar of int64, with
-the number of elements that count along one axis. Its name is that of the output, `.size(` and the
-axis, for example `boxes.size(0)`. `CompiledModel.run` returns only the elements that count.
+the number of valid elements along one axis. Its name consists of the output's name, `.size(` and
+the axis, for example `boxes.size(0)`. `CompiledModel.run` returns only the elements that count.
 """
 
 from __future__ import annotations

@@ -11,7 +11,7 @@ from .launches import RowStart
 
 
 def buffer_of_row(value: SSAValue) -> SSAValue:
-    """Return the buffer that a kernel gets for an argument: that of a row, or the value itself."""
+    """Return the buffer that a kernel gets for a value; a row is part of one."""
     row = row_of(value)
     return value if row is None else row.source
 

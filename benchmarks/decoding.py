@@ -1,4 +1,4 @@
-"""Generate tokens with a decoder whose keys and values grow, beside onnxruntime.
+"""Compare token generation with onnxruntime, by a decoder that appends to its key-value cache.
 
 `python benchmarks/decoding.py [--device intel] [--tokens 256] [--output FILE]`. Both generate the
 same tokens twice. The first pass of clopt proves that the program for all tokens computes each

@@ -1,4 +1,4 @@
-"""Recurrent networks of several lengths: time to compile, time and memory, beside onnxruntime.
+"""Compare the compile time, run time and memory of recurrent networks with onnxruntime.
 
 `python benchmarks/loops.py [--device pocl] [--steps 10 100 1000] [--hidden 256] [--output FILE]`.
 Each row is a process of its own. `unrolled` is clopt with a copy of the cell for each step, as it
@@ -89,7 +89,7 @@ def by_onnxruntime(model: onnx.ModelProto, feeds: dict[str, np.ndarray]) -> Row:
 def by_clopt(
     model: onnx.ModelProto, feeds: dict[str, np.ndarray], device: str, unrolled: bool
 ) -> Row:
-    """Measure clopt; the result must be that of onnxruntime."""
+    """Measure clopt; its result must equal onnxruntime's."""
     import onnxruntime
 
     import clopt

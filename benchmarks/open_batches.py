@@ -97,7 +97,7 @@ def compared(
     feed: dict[str, np.ndarray],
     rounds: int,
 ) -> Row:
-    """Time an open model and a static one; the size is that of an axis of the first input."""
+    """Time an open model and a static one; `axis` of the first input has the program's size."""
     model, static = models
     assert isinstance(model, clopt.DynamicModel)
     serving = model._serve(feed)[0]

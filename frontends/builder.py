@@ -88,7 +88,7 @@ class Builder:
         self._placed: dict[SSAValue, SSAValue] = {}
         self._outer: list[Block] = []
         self.bodies: list[func.FuncOp] = []
-        """The bodies of loops, functions of the module beside the network."""
+        """Loop bodies, which become private functions of the module."""
         self._computed = 0
         self._steps = 0
         self._seeds = 0
@@ -183,7 +183,7 @@ class Builder:
         return value
 
     def sequence(self, values: Sequence[SSAValue] | None) -> SSAValue:
-        """Return a value that stands for a sequence; None is an optional without element."""
+        """Return a placeholder value for a sequence; None is an empty optional."""
         (value,) = Block(arg_types=(IndexType(),)).args
         self.sequences[value] = values
         return value

@@ -37,7 +37,7 @@ class CannotRoll(CloptError):
 
 @dataclass(frozen=True)
 class NetworkLoop:
-    """A loop to be built: `initial` values, and tensors of which each iteration gets a row."""
+    """A loop to build: its `initial` values, and the tensors that iterations read row by row."""
 
     trips: int
     initial: Sequence[SSAValue]

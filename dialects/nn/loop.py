@@ -122,7 +122,7 @@ class LoopOp(IRDLOperation):
 
     @property
     def row_count(self) -> int:
-        """Return the number of operands of which each iteration gets a row."""
+        """Return the number of operands that each iteration reads one row of."""
         return self.rows.value.data
 
     @property

@@ -30,7 +30,7 @@ Table: TypeAlias = Mapping[str, Mapping[int, Handler]]
 
 @dataclass(frozen=True)
 class Refusal:
-    """The importer of an operator that is refused whatever its inputs are."""
+    """The importer of an operator that clopt never accepts."""
 
     reason: str
 

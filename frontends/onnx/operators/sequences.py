@@ -12,7 +12,7 @@ from ..node import NodeContext, Table
 
 
 def import_empty(node: NodeContext) -> SSAValue:
-    """Import SequenceEmpty; the type of its elements is that of the first one to be inserted."""
+    """Import SequenceEmpty; the first element that is inserted determines the element type."""
     node.integer("dtype", 1)
     return node.builder.sequence([])
 

@@ -247,7 +247,7 @@ class _LoadsBehind:
 
 
 class _UsedValue(NamedTuple):
-    """A value behind a store."""
+    """A value that a stored value depends on."""
 
     value: SSAValue
     is_address: bool

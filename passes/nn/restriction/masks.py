@@ -1,4 +1,4 @@
-"""Neutral elements beyond smaller sizes, where an operation combines the elements of an axis.
+"""Masks of operands, where an operation combines the elements of an axis.
 
 An operation that combines elements along an axis reads neutral elements beyond the smaller size.
 Then the operation for that size may read them, too: it computes the same as one whose axis has the

@@ -16,7 +16,7 @@ from ....dialects.properties import ints, number
 
 @dataclass(frozen=True)
 class NeutralElement:
-    """An element that may stand behind the last one of some axes of an operand."""
+    """An element that can pad the end of some axes of an operand without changing the results."""
 
     operand: int
     axes: tuple[int, ...]
@@ -35,7 +35,7 @@ class NeutralElement:
 
 
 def neutral_elements(op: Operation) -> list[NeutralElement]:
-    """Return what may follow the operands of an operation without an effect on its results."""
+    """Return the elements that can pad the operands without changing the results."""
     found = _NEUTRAL.get(type(op))
     return [] if found is None else [*found(op)]
 

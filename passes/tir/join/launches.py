@@ -85,7 +85,7 @@ class ProgramCommands:
         self._live = self._live_bytes()
 
     def place(self, value: SSAValue) -> Extent:
-        """Return the extent of a value in memory; that of a row is its whole buffer."""
+        """Return the extent of a value in memory; a row extends over its whole buffer."""
         if (row := cl.row_of(value)) is not None:
             value = row.source
         if value not in self._extents:

@@ -1,4 +1,4 @@
-"""Sequences and optionals inside of a model: lists at import, of which nothing is left."""
+"""Sequences and optionals inside a model, which are resolved to lists at import."""
 
 from __future__ import annotations
 

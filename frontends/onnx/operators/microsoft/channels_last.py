@@ -10,7 +10,7 @@ from ...node import Handler, NodeContext
 
 
 def to_first(builder: Builder, x: SSAValue) -> SSAValue:
-    """Move the last dimension of `x` behind the first."""
+    """Move the last dimension of `x` to position 1."""
     rank = len(shape_of(x))
     return builder.transpose(x, (0, rank - 1, *range(1, rank - 1)))
 

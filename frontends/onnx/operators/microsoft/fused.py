@@ -30,7 +30,7 @@ def import_fused_matmul(node: NodeContext) -> SSAValue:
 
 
 def _batch_first(node: NodeContext, index: int) -> SSAValue:
-    """Move the first dimension of an input behind its batch dimensions."""
+    """Move the first dimension of an input to the position after its batch dimensions."""
     rank = node.rank(index)
     return node.builder.transpose(node.input(index), (*range(1, rank - 1), 0, rank - 1))
 

@@ -30,7 +30,7 @@ class Cache:
     """[batch, new], or [1, new] if it is the same for all."""
 
     def extended(self, past: SSAValue | None, new: SSAValue) -> SSAValue:
-        """Write `new`, [batch, heads, new, size], to its positions behind `past`."""
+        """Append `new`, [batch, heads, new, size], to the cache `past`."""
         builder, (batch, heads, count, size) = self.builder, shape_of(new)
         held = [] if past is None or not shape_of(past)[2] else [past]
         filled = sum(shape_of(each)[2] for each in held)
@@ -47,7 +47,7 @@ class Cache:
 def import_grouped_query_attention(node: NodeContext) -> Results:
     """Import GroupQueryAttention: causal attention to a cache that the new keys extend.
 
-    Keys behind the end of a sequence are masked, so that its cache can be longer.
+    Keys past the end of a sequence are masked, because its cache may be longer.
     """
     builder, heads, groups = node.builder, node.integer("num_heads"), node.integer("kv_num_heads")
     _check(node, heads, groups)

@@ -43,7 +43,7 @@ def import_linear_regressor(node: NodeContext) -> SSAValue:
 
 
 def import_linear_classifier(node: NodeContext) -> Results:
-    """Import LinearClassifier; one score for two labels is that of the second."""
+    """Import LinearClassifier; a single score for two labels belongs to the second label."""
     builder, labels = node.builder, read_labels(node, "classlabels_ints")
     node.integer("multi_class", 0)
     scores = _linear(node, len(node.reals("intercepts") or ()))

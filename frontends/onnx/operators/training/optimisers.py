@@ -17,7 +17,7 @@ tensor and states."""
 
 
 def optimiser(states: int, prepare: Callable[[NodeContext], Step]) -> Handler:
-    """Return the importer of an optimiser with `states` tensors beside each tensor it updates.
+    """Return the importer of an optimiser that keeps `states` tensors for each tensor it updates.
 
     The operands are the rate, the count, all tensors, all gradients, then all of each state.
     """

@@ -92,7 +92,7 @@ def of_input(distribution: Distribution) -> Handler:
 
 
 def _result_dtype(node: NodeContext) -> np.dtype[Any]:
-    """Return the type in the attribute `dtype`, or else that of the input."""
+    """Return the type in the attribute `dtype`, by default the type of the input."""
     has_type = node.has("dtype")
     return node.dtype(node.integer("dtype")) if has_type else dtype_of_value(node.input(0))
 
@@ -104,7 +104,7 @@ def _thresholds(node: NodeContext, state: np.random.RandomState, like: SSAValue)
 
 
 def import_bernoulli(node: NodeContext) -> SSAValue:
-    """Import Bernoulli as RandomState.binomial: the rarer outcome is that of large numbers."""
+    """Import Bernoulli like RandomState.binomial, which maps large numbers to the rarer outcome."""
     builder, p = node.builder, node.input(0)
     if not is_float(tensor_type(p).element_type):
         node.refuse("its probabilities must be float.")
