@@ -197,9 +197,8 @@ def _grouped(
     """Four heads in two groups; `held` entries of caches of `past` are in use."""
     size, heads, groups, total = 16, 4, 2, held + new
     widths = (heads, groups, groups)
-    parts: list[np.ndarray | None] = [values(rng, (1, new, n * size)) for n in widths]
-    if packed:
-        parts = [np.concatenate(parts, -1), None, None]  # type: ignore[arg-type]
+    apart = [values(rng, (1, new, n * size)) for n in widths]
+    parts = [np.concatenate(apart, -1), None, None] if packed else apart
     states = [values(rng, (1, groups, past, size)) if past else None for _ in range(2)]
     angles = [values(rng, (16, size // 2)) for _ in range(2)]
     rotary = attributes.get("do_rotary")
