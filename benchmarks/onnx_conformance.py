@@ -1,4 +1,4 @@
-"""Run ONNX's backend test suite on an OpenCL CPU device and write a table by operator.
+"""Run ONNX's backend test suite on an OpenCL device and write a table by operator.
 
 Every case runs in a worker process that may crash or hang without harm to the others:
 `python benchmarks/onnx_conformance.py --device pocl`. Statuses: `pass`; `pass-bound` (of
@@ -213,7 +213,7 @@ def regressions(results: dict[str, Result], baseline: dict[str, Result]) -> list
 def main() -> int:
     """Run the command line; the exit code is 1 for a wrong answer, crash, hang or regression."""
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0] if __doc__ else None)
-    parser.add_argument("--device", default="pocl", choices=["pocl", "intel"])
+    parser.add_argument("--device", default="pocl", choices=["pocl", "intel", "nvidia"])
     parser.add_argument("--rival", default="clopt", choices=sorted(conformance_worker.RUNNERS))
     parser.add_argument("--only", metavar="REGEX", help="run the cases whose name matches")
     parser.add_argument("--expanded", action="store_true", help="with the expanded functions")
