@@ -8,7 +8,15 @@ from .lazy_exports import lazy_exports
 from .version import VERSION as __version__
 
 if TYPE_CHECKING:
-    from .api import CompiledModel, DynamicModel, calibrate, compile, list_devices, load
+    from .api import (
+        CompiledModel,
+        DynamicModel,
+        RangedModel,
+        calibrate,
+        compile,
+        list_devices,
+        load,
+    )
     from .errors import CloptError
     from .offloading import has_accelerator, partition_for
     from .options import Place, Quantization
@@ -21,6 +29,7 @@ __all__ = [
     "DynamicModel",
     "Place",
     "Quantization",
+    "RangedModel",
     "__version__",
     "calibrate",
     "compile",
@@ -39,6 +48,7 @@ _HOMES = {
     "DynamicModel": ".dynamic_model",
     "Place": ".options",
     "Quantization": ".options",
+    "RangedModel": ".ranged_model",
     "calibrate": ".api",
     "compile": ".api",
     "from_torch": ".torch_backend",

@@ -26,6 +26,7 @@ from .options import (
     Quantization,
     checked_accelerators,
 )
+from .ranged_model import RangedModel
 from .size_range import Sizes, split_dims
 from .static_compilation import StaticCompilation
 from .tensor_info import TensorInfo
@@ -44,6 +45,7 @@ __all__ = [
     "DynamicModel",
     "Place",
     "Quantization",
+    "RangedModel",
     "TensorInfo",
     "calibrate",
     "compile",
@@ -155,17 +157,23 @@ def load(
 ) -> CompiledModel:
     """Load a model that `CompiledModel.save` wrote, which runs only the device's own compiler.
 
+    A model that was saved for ranges of sizes is a `RangedModel`.
     `device`, `accelerators` and `use_cache` mean the same as for `compile`.
     """
     warn_of_hidden_installation()
     check_type("folder", folder, (str, PathLike), "the path that CompiledModel.save wrote to")
     place, libraries = Place.of(device), checked_accelerators(accelerators)
     from .backends.saved_model import load_model
+    from .backends.saved_sizes import load_sizes
 
-    plans, weights = load_model(Path(folder))
-    compiled = make_model(plans, weights, libraries, place, use_cache)
-    compiled.prepare()
-    chosen = compiled.executable.device if place.is_given else None
+    if (saved := load_sizes(Path(folder))) is not None:
+        compiled = RangedModel.of_saved(saved, libraries, place, use_cache)
+        program = compiled.program_at(0)
+    else:
+        plans, weights = load_model(Path(folder))
+        compiled = program = make_model(plans, weights, libraries, place, use_cache)
+    program.prepare()
+    chosen = program.executable.device if place.is_given else None
     compiled.origin = Origin.of(place, chosen, libraries, use_cache)
     return compiled
 

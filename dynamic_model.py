@@ -6,32 +6,31 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Hashable, Iterable, Mapping
 from dataclasses import replace
+from os import PathLike
+from pathlib import Path
 from threading import Lock
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
+from typing import TYPE_CHECKING, Any, NoReturn
 from weakref import WeakValueDictionary
 
 from .compiled_model import CompiledModel
 from .errors import CloptError, warn
-from .larger_sizes import LargerSizes, LargerSizesSearch
+from .larger_sizes import LargerSizesSearch
+from .messages.arguments import check_type
 from .messages.open_dimensions import OpenModelError, OpenValuesError
 from .messages.printable import printable
+from .open_model import OpenModel, symbols_of
 from .padded_program import PaddedProgram
+from .ranged_compilation import RangedCompilation
+from .ranged_model import RangedModel
 from .size_range import SizeRange
 from .static_compilation import StaticCompilation
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from .backends.pyopencl_runtime import Bindable, CommandQueue
-    from .backends.pyopencl_runtime.arrays import Array, Arrays, Given, Outputs
-    from .model_contents import Contents
-    from .reports.profile import Profile
-    from .tensor_info import TensorInfo
+    from .backends.pyopencl_runtime import CommandQueue
+    from .backends.pyopencl_runtime.arrays import Array, Arrays
 
 _log = logging.getLogger(__name__)
-
-_T = TypeVar("_T", bound="Given")
 
 MOST_PROGRAMS = 32
 """Programs that a model keeps in memory. The least recently used ones stay in the cache on disk."""
@@ -48,27 +47,21 @@ def compile_any(
         compiled = compilation.run()
     except OpenModelError as error:
         compiled = DynamicModel(compilation.pin(), error, ranges)
-    unknown = [name for name in ranges if name not in _symbols(compiled.inputs)]
+    unknown = [name for name in ranges if name not in symbols_of(compiled.inputs)]
     if unknown:
         raise CloptError(
             f"dims gives a range to {printable(unknown[0])}, which is no open dimension of the "
-            f"model; it has: {', '.join(_symbols(compiled.inputs)) or 'none, all are fixed'}."
+            f"model; it has: {', '.join(symbols_of(compiled.inputs)) or 'none, all are fixed'}."
         )
     return compiled
 
 
-def _symbols(ports: Sequence[TensorInfo]) -> list[str]:
-    return list(dict.fromkeys(symbol for port in ports for symbol in port.symbols if symbol))
-
-
-class DynamicModel(CompiledModel):
+class DynamicModel(OpenModel):
     """A model with open dimensions, or whose shapes depend on values of small inputs.
 
     It compiles a program for each set of sizes and values, when an inference first needs it, and
     keeps it in memory and on disk. `for_inputs` returns that program as a model of its own.
-    Everything that concerns one program, such as `save`, raises CloptError here.
-
-    The shapes of `inputs` and `outputs` have -1 for open sizes.
+    `save` and `save_c` write programs for all sizes of its ranges.
     """
 
     def __init__(
@@ -78,17 +71,12 @@ class DynamicModel(CompiledModel):
         ranges: Mapping[str, SizeRange],
     ) -> None:
         """`reason` says what is missing for a single program; `ranges` are those of dimensions."""
+        super().__init__(*compilation.ports())
         self.reason = reason
         """What is missing for a single program."""
-        self.inputs, self.outputs = map(list, compilation.ports())
-        self.fallback = None
         self.values = compilation.options.values
-        self.quantization = None
         self.origin = compilation.origin
-        self.decisions = None
         self._compilation = compilation
-        self._refusal = None
-        self._make_executable = self._refuse
         self._programs = _Programs()
         self._ranges = ranges
         self._larger = LargerSizesSearch(ranges, self.inputs)
@@ -109,9 +97,11 @@ class DynamicModel(CompiledModel):
         return len(self._programs.all())
 
     @property
-    def contents(self) -> Contents:
-        """Raise CloptError: there is no single program."""
-        self._refuse()
+    def is_ranged(self) -> bool:
+        """Whether all open dimensions have a largest size, so that `save` knows all sizes."""
+        symbols = symbols_of(self.inputs)
+        ends = (self._ranges[name].most for name in symbols if name in self._ranges)
+        return bool(symbols) and len([end for end in ends if end is not None]) == len(symbols)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -134,41 +124,24 @@ class DynamicModel(CompiledModel):
         ranges = {name: each for name, each in self._ranges.items() if name not in dims}
         return compile_any(self._compilation.bound(dims, values), ranges)
 
-    @overload
-    def run(self, inputs: Arrays, outputs: Sequence[str] | None = None) -> list[Array]: ...
-    @overload
-    def run(self, inputs: Arrays, outputs: Mapping[str, _T]) -> list[_T]: ...
-    def run(self, inputs: Arrays, outputs: Outputs | None = None) -> list[Any]:
-        """Run one inference on the program for these inputs, as `CompiledModel.run` does."""
-        self._settle()
-        program, given = self._serve(inputs, outputs)
-        return program.run(given, outputs)
+    def ranged(self, ranges: Mapping[str, SizeRange] | None = None) -> RangedModel:
+        """Return a model with programs for all sizes of its ranges; perhaps of other ones."""
+        if not symbols_of(self.inputs):
+            self._refuse()  # values decide shapes
+        self._told = True  # the caller knows that it compiles
+        search = self._larger if ranges is None else LargerSizesSearch(ranges, self.inputs)
+        chosen = self._ranges if ranges is None else ranges
 
-    def profile(self, inputs: Arrays | None = None, runs: int = 10) -> Profile:
-        """Time each command of `runs` inferences of the program for these inputs."""
-        if inputs is None:
-            raise CloptError(
-                "A profile of a model with open sizes needs inputs: model.profile(inputs)."
-            )
-        self._settle()
-        program, given = self._serve(inputs)
-        return program.profile(given, runs)
+        def compiled(key: Hashable, compilation: StaticCompilation) -> CompiledModel:
+            return self._programs.get(key, lambda: self._compile(compilation))
 
-    def enqueue(self, queue: CommandQueue, buffers: Mapping[str, Bindable]) -> None:
-        """Enqueue one inference of the program for these arrays on the caller's in-order queue.
+        arguments = self._compilation, search, self.inputs, self.outputs, chosen, compiled
+        return RangedCompilation(*arguments).run()
 
-        Inputs with open sizes are arrays of pyopencl, because buffers have no shape. The call waits
-        for inputs whose values decide shapes.
-        """
-        self._settle()
-        names = {port.name for port in self.inputs}
-        inputs = {name: each for name, each in buffers.items() if name in names}
-        rest = {name: each for name, each in buffers.items() if name not in names}
-        given, dims = self._sized(inputs)
-        program = self._larger_program(dims, rest.values())
-        if program is None:
-            program, given = self._select(given, dims, queue)
-        program.enqueue(queue, {**given, **rest})
+    def save(self, folder: str | Path) -> None:
+        """Write programs for all sizes of the ranges to `folder`, as `CompiledModel.save` does."""
+        check_type("folder", folder, (str, PathLike), "the path of a folder")
+        self.ranged().save(folder)
 
     def _refuse(self) -> NoReturn:
         raise CloptError(
@@ -184,27 +157,20 @@ class DynamicModel(CompiledModel):
                 self._compilation = replace(self._compilation, place=place.chosen())
                 self._programs = _Programs()
 
-    def _serve(
-        self, inputs: Arrays, outputs: Outputs | None = None
-    ) -> tuple[CompiledModel | PaddedProgram, dict[str, Any]]:
-        """Return what serves an inference, and what it takes of the inputs.
+    def _check(self, dims: Mapping[str, int]) -> None:
+        self._larger.check(dims)
 
-        It is a program for larger sizes if that computes the results, too.
-        """
-        given, dims = self._sized(inputs)
-        targets = outputs.values() if isinstance(outputs, Mapping) else ()
+    def _serve(
+        self,
+        given: Mapping[str, Any],
+        dims: Mapping[str, int],
+        targets: Iterable[object] = (),
+        queue: CommandQueue | None = None,
+    ) -> tuple[CompiledModel | PaddedProgram, Mapping[str, Any]]:
+        self._settle()
         if (program := self._larger_program(dims, targets)) is not None:
             return program, given
-        return self._select(given, dims, None)
-
-    def _sized(self, inputs: Arrays) -> tuple[dict[str, Any], dict[str, int]]:
-        """Return the inputs by name and their open sizes; raise CloptError if they do not fit."""
-        from .backends.pyopencl_runtime.inputs import sized_inputs
-
-        given = sized_inputs(self.inputs, inputs)
-        dims = _sizes(self.inputs, given)
-        self._larger.check(dims)
-        return given, dims
+        return self._select(given, dims, queue)
 
     def _larger_program(
         self, dims: Mapping[str, int], targets: Iterable[object]
@@ -222,9 +188,8 @@ class DynamicModel(CompiledModel):
         try:
             if (larger := self._larger.find(compilation, dims)) is None:
                 return None
-            program = programs.get(
-                larger.key, lambda: self._compile(self._bound(compilation, larger))
-            )
+            key, bound = self._larger.program(compilation, dims, larger)
+            program = programs.get(key, lambda: self._compile(bound))
             if larger.value is not None:
                 program = program.restricted(larger.value)
             shapes = {port.name: port.shape_at(dims) for port in self.inputs}
@@ -235,11 +200,6 @@ class DynamicModel(CompiledModel):
             _log.debug("sizes %s are not rounded up: %s", dims, error)
             self._larger.keep_exact(dims)
             return None
-
-    def _bound(self, compilation: StaticCompilation, larger: LargerSizes) -> StaticCompilation:
-        """Return the compilation of a program for larger sizes."""
-        ranged = self._larger.ranged(larger.dims)
-        return compilation.bound(larger.dims, {}, ranged, larger.restriction.changes)
 
     def _select(
         self, given: Mapping[str, Any], dims: Mapping[str, int], queue: CommandQueue | None
@@ -284,24 +244,6 @@ class DynamicModel(CompiledModel):
             self._told = True
             warn(f"clopt compiles the model for each new {self.reason.programs()}.")
         return program
-
-
-def _sizes(ports: Sequence[TensorInfo], given: Mapping[str, Given]) -> dict[str, int]:
-    """Return the sizes of the open dimensions of the inputs."""
-    sizes: dict[str, int] = {}
-    sources: dict[str, str] = {}
-    for port in ports:
-        shape: tuple[int, ...] = getattr(given[port.name], "shape", ())
-        for symbol, size in zip(port.symbols, shape, strict=False):
-            if not symbol:
-                continue
-            if sizes.setdefault(symbol, size) != size:
-                raise CloptError(
-                    f'The dimension {printable(symbol)} is {sizes[symbol]} in "{sources[symbol]}" '
-                    f'and {size} in "{port.name}"; pass arrays of the same size.'
-                )
-            sources.setdefault(symbol, port.name)
-    return sizes
 
 
 class _Programs:

@@ -80,6 +80,15 @@ class LargerSizesSearch:
             self._found[key] = self._search(compilation, dims)
         return self._found[key]
 
+    def program(
+        self, compilation: StaticCompilation, dims: Mapping[str, int], larger: LargerSizes | None
+    ) -> tuple[Hashable, StaticCompilation]:
+        """Return the key and the compilation of the program for what `find` returned."""
+        if larger is None:
+            return (tuple(dims.items()), ()), compilation.bound(dims, {}, self.ranged(dims))
+        ranged, changes = self.ranged(larger.dims), larger.restriction.changes
+        return larger.key, compilation.bound(larger.dims, {}, ranged, changes)
+
     def keep_exact(self, dims: Mapping[str, int]) -> None:
         """Return None for these sizes from now on."""
         self._found[tuple(dims.items())] = None

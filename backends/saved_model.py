@@ -6,6 +6,8 @@ kernels.cl            the kernels as OpenCL C
 fallback.mlir         optional: a program of kernels only, for devices that cannot run the first
 fallback.cl           the fallback's kernels
 weights.safetensors   the arrays that the programs name
+
+A model for ranges of sizes has its other programs in folders 1, 2 and so on, see `saved_sizes`.
 """
 
 from __future__ import annotations
@@ -17,7 +19,8 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, cast
+from types import MappingProxyType
+from typing import Any, NamedTuple, TypeAlias, cast
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Operation
@@ -55,24 +58,36 @@ class SavedPlan:
     source: str | None = None
 
 
-def save_model(folder: Path, plans: Sequence[tuple[ModuleOp, str]], weights: Weights) -> None:
-    """Write compiled modules, each with its kernels, to `folder`.
+Plans: TypeAlias = Sequence[tuple[ModuleOp, str]]
+"""Compiled modules, each with its kernels: a program, and perhaps its fallback."""
 
-    The first is the model, an optional second one its fallback. A folder that holds only a saved
-    model is replaced. If anything fails, the folder stays unchanged, because the files are written
-    elsewhere and then moved.
+
+def save_model(
+    folder: Path,
+    plans: Plans,
+    weights: Weights,
+    others: Sequence[Plans] = (),
+    more: Mapping[str, bytes] = MappingProxyType({}),
+) -> None:
+    """Write a program to `folder`, perhaps with others for the same weights, and with more files.
+
+    A folder that holds only a saved model is replaced. If anything fails, the folder stays
+    unchanged, because the files are written elsewhere and then moved.
     """
-    files: dict[str, str] = {}
+    files = dict(more)
     keys: set[str] = set()
-    for (program, kernels), (module, source) in zip(_FILES, plans, strict=False):
-        declared = declare_kernels(module)
-        keys |= weights_read(declared)
-        files |= {program: _text_of(declared), kernels: source}
+    for number, alternatives in enumerate((plans, *others)):
+        for names, (module, source) in zip(_files(number), alternatives, strict=False):
+            declared = declare_kernels(module)
+            keys |= weights_read(declared)
+            texts = _text_of(declared), source
+            files |= {name: text.encode() for name, text in zip(names, texts, strict=True)}
     description = _describe(plans[0][0])
 
     def write(place: Path) -> None:
         for name, content in files.items():
-            (place / name).write_bytes(content.encode())
+            (place / name).parent.mkdir(exist_ok=True)
+            (place / name).write_bytes(content)
         weights.subset(iter(sorted(keys))).save(place / WEIGHTS)
         shutil.copymode(place / KERNELS, place / WEIGHTS)  # safetensors makes its file private
         description[FILES] = digests(place)
@@ -81,26 +96,79 @@ def save_model(folder: Path, plans: Sequence[tuple[ModuleOp, str]], weights: Wei
     replace_folder(folder, write, DESCRIPTION, "compiled model")
 
 
+def _files(number: int) -> list[tuple[str, str]]:
+    """Return the names of the files of a program, and of its fallback."""
+    folder = f"{number}/" if number else ""
+    return [(folder + program, folder + kernels) for program, kernels in _FILES]
+
+
 def load_model(folder: Path) -> tuple[list[SavedPlan], Weights]:
     """Read a folder that `save_model` wrote; raise CloptError if it is damaged or incomplete."""
-    description = _parse_description(_read(folder, DESCRIPTION), folder)
-    _check_accelerators(folder, description)
-    listed: dict[str, Any] = description[FILES]
-    plans: list[SavedPlan] = []
-    for names in _FILES:
-        if names[0] not in listed and plans:
-            break
-        program, source = (_read_checked(folder, name, listed) for name in names)
+    saved = SavedFiles.of(folder)
+    return saved.plans(saved.texts(0)), Weights.load(folder / WEIGHTS)
+
+
+class PlanText(NamedTuple):
+    """The contents of the files of a plan."""
+
+    name: str
+    """The name of the program's file."""
+    program: str
+    source: str
+
+
+@dataclass(frozen=True)
+class SavedFiles:
+    """The files of a saved model, each of which is checked when it is read."""
+
+    folder: Path
+    description: Mapping[str, Any]
+
+    @classmethod
+    def of(cls, folder: Path) -> SavedFiles:
+        """Read the description of a folder that `save_model` wrote."""
+        description = _parse_description(_read(folder, DESCRIPTION), folder)
+        _check_accelerators(folder, description)
+        return cls(folder, description)
+
+    @property
+    def listed(self) -> Mapping[str, Any]:
+        """The digests of the files by name."""
+        return self.description[FILES]
+
+    def read(self, name: str) -> bytes:
+        """Return the content of a file; raise CloptError if it has changed."""
+        content = _read(self.folder, name)
+        if self.listed.get(name) != digest(content):
+            raise CloptError(
+                f"{self.folder / name} differs from the file that was saved; compile the model "
+                "again."
+            )
+        return content
+
+    def texts(self, number: int) -> list[PlanText]:
+        """Return the text of a program, and of its fallback if it has one."""
+        texts: list[PlanText] = []
+        for program, kernels in _files(number):
+            if program not in self.listed and texts:
+                break
+            texts.append(PlanText(program, *(self.read(n).decode() for n in (program, kernels))))
+        return texts
+
+    def plans(self, texts: Sequence[PlanText]) -> list[SavedPlan]:
+        """Return the plans that texts describe."""
+        return [SavedPlan(self._parsed(each.name, each.program), each.source) for each in texts]
+
+    def _parsed(self, name: str, text: str) -> ModuleOp:
         try:
-            parsed = SourceModule.parse(CloptContext(), Source(str(folder / names[0]), program))
+            parsed = SourceModule.parse(CloptContext(), Source(str(self.folder / name), text))
             parsed.verify()
         except SourceError as error:
             raise CloptError(
-                f"{folder / names[0]} was written by clopt {description.get('clopt')}, but clopt "
-                f"{VERSION} cannot read it; compile the model again."
+                f"{self.folder / name} was written by clopt {self.description.get('clopt')}, but "
+                f"clopt {VERSION} cannot read it; compile the model again."
             ) from error
-        plans.append(SavedPlan(parsed.module, source))
-    return plans, Weights.load(folder / WEIGHTS)
+        return parsed.module
 
 
 def _check_accelerators(folder: Path, description: Mapping[str, Any]) -> None:
@@ -111,15 +179,6 @@ def _check_accelerators(folder: Path, description: Mapping[str, Any]) -> None:
                 f'{folder} has parts for the accelerator "{name}", which no installed package '
                 f"provides; install one, or compile the model with {name}=off."
             )
-
-
-def _read_checked(folder: Path, name: str, listed: Mapping[str, Any]) -> str:
-    content = _read(folder, name)
-    if listed.get(name) != digest(content):
-        raise CloptError(
-            f"{folder / name} differs from the file that was saved; compile the model again."
-        )
-    return content.decode()
 
 
 def program_text(module: ModuleOp) -> str:

@@ -13,6 +13,7 @@ from ..backends import graph_files, saved_model
 from ..backends.host_c import check_model_name, model_name, package_text
 from ..compiled_model import CompiledModel
 from ..dialects.cl import target_of
+from ..dynamic_model import DynamicModel
 from ..errors import CloptError
 from ..files.folders import add_written
 from ..messages.printable import printable
@@ -24,11 +25,13 @@ from .console import (
     about,
     gather_target,
     make_parser,
+    print_remarks,
     user_errors,
     write_user_file,
     writing,
 )
 from .json_output import VERSION, json_option, print_json
+from .logs import progress
 from .memory_report import files as memory_files
 from .memory_report.table import memory_table
 from .models import COMPILE_OPTIONS, ModelKind, ModelSource, compile_model
@@ -38,6 +41,7 @@ from .tables import table, terminal
 
 EXAMPLES = """\
 clopt-compile model.onnx --dim batch=1 -o folder
+clopt-compile model.onnx --dim batch=1..32 -o folder
 clopt-compile model.onnx --target adreno-740 texture=prefer --explain -o folder
 clopt-compile model.onnx --target adreno-740 --emit=c --name net -o folder
 clopt-compile model.onnx --quantize int8 --calibrate data.npz -o folder
@@ -156,13 +160,17 @@ def run(options: argparse.Namespace) -> None:
         fallback=options.fallback,
         quantize=_quantization(options),
     )
-    with about(source.name):
+    if isinstance(model, DynamicModel):
+        _refuse_reports(options, source)
+    with about(source.name), progress(f"writing {folder}"):
         if options.emit == "graphs":
             model.save_graphs(folder)
         elif name is None:
             model.save(folder)
         else:
             model.save_c(folder, name)
+    if isinstance(model, DynamicModel):  # it was compiled to be written
+        print_remarks(model.remarks)
     seconds = time.perf_counter() - start
     rows = table("", "name", "type", title=f"{folder} ({seconds:.1f} s)")
     for kind, tensors in (("input", model.inputs), ("output", model.outputs)):
@@ -184,6 +192,16 @@ def run(options: argparse.Namespace) -> None:
         _note_report(options, options.report)
     if options.json:
         print_json(_facts(options, source, model, seconds))
+
+
+def _refuse_reports(options: argparse.Namespace, source: ModelSource) -> None:
+    """Raise CloptError if an option asks for a report about one program."""
+    for name in ("report", "memory_report", "quantize_report"):
+        if getattr(options, name):
+            raise CloptError(
+                f"{source.name}: --{name.replace('_', '-')} is about one program; write one size "
+                "for each --dim."
+            )
 
 
 def _facts(

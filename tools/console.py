@@ -39,8 +39,9 @@ MODEL_OPTIONS: Options = [
             "action": "append",
             "default": [],
             "metavar": "NAME=VALUE",
-            "help": "bind a symbolic dimension of an ONNX model, or limit one that inputs bind, as "
-            "in batch=1..64; repeat or separate with commas for several",
+            "help": "bind a symbolic dimension of an ONNX model, or state its range, as in "
+            "batch=1..64, perhaps with the usual size, 1..64..20; repeat or separate with commas "
+            "for several",
         },
     ),
     (

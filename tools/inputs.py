@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Container, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -12,12 +12,17 @@ import numpy as np
 
 from ..errors import CloptError
 from ..files.arrays import read_arrays
-from ..messages.open_dimensions import OpenDimensionsError, OpenModelError, OpenValuesError
+from ..messages.open_dimensions import (
+    OpenDimension,
+    OpenDimensionsError,
+    OpenModelError,
+    OpenValuesError,
+)
 from ..messages.sentences import reason_of
 from ..tensor_info import describe
 
 if TYPE_CHECKING:
-    from ..api import TensorInfo
+    from ..api import RangedModel, TensorInfo
 
 Array: TypeAlias = np.ndarray[Any, np.dtype[Any]]
 
@@ -90,6 +95,27 @@ def bindings_of_inputs(error: OpenModelError, items: Sequence[str]) -> Bindings:
     if any(name not in given for name in error.inputs):
         raise CloptError(f"{error.for_input_files()}.")
     return Bindings({}, {name: given[name] for name in error.inputs})
+
+
+def ports_at(model: RangedModel, dims: Mapping[str, int], items: Sequence[str]) -> list[TensorInfo]:
+    """Return the inputs of a model with these sizes, or those of `--input`, or the largest ones."""
+    names = [port.name for port in model.inputs]
+    places = [
+        OpenDimension(symbol, port.name, axis)
+        for port in model.inputs
+        for axis, symbol in enumerate(port.symbols)
+        if symbol
+    ]
+    given = dims_of_inputs(OpenDimensionsError(names, places), items)
+    largest = {name: each.most or 0 for name, each in model.table.ranges.items()}
+    for name in dims:
+        if name not in largest:
+            raise CloptError(
+                f"--dim {name}: this is no open dimension of the model; it has "
+                f"{', '.join(largest)}."
+            )
+    sizes = {**largest, **given, **dims}
+    return [replace(port, shape=port.shape_at(sizes), symbols=()) for port in model.inputs]
 
 
 def dims_of_inputs(error: OpenDimensionsError, items: Sequence[str]) -> dict[str, int]:

@@ -151,7 +151,8 @@ def compile_model(
     """Compile a model with the options of the command line, and print its remarks.
 
     `find_bindings` computes sizes for dimensions without `--dim`, and values that decide shapes, or
-    raises CloptError. `more` are arguments of `api.compile` that only one tool has.
+    raises CloptError. Without it, a model with ranges stays open. `more` are arguments of
+    `api.compile` that only one tool has.
     """
     # A model with its own weights would silently ignore the file.
     if options.weights and source.kind is not ModelKind.Module:
@@ -174,9 +175,12 @@ def compile_model(
             **more,
         )
         while isinstance(model, api.DynamicModel):
-            if find_bindings is None:
+            if find_bindings is not None:
+                model = model.bound(*find_bindings(model.reason))
+            elif model.is_ranged:
+                break
+            else:
                 raise model.reason
-            model = model.bound(*find_bindings(model.reason))
     print_remarks(model.remarks)
     if options.report and options.explain and model.decisions is not None:
         print(*tables(model.decisions.explanations), sep="\n", file=sys.stderr)

@@ -16,7 +16,7 @@ _BYTES = {"": 1, "b": 1} | {
 }
 _SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600}
 _NUMBER = re.compile(r"(\d+(?:\.\d+)?) ?([A-Za-z]*)")
-_DIM = re.compile(r"([^=]+)=(\d+)(?:\.\.(\d+))?", re.ASCII)
+_DIM = re.compile(r"([^=]+)=(\d+)(?:\.\.(\d+)(?:\.\.(\d+))?)?", re.ASCII)
 
 
 def parse_dims(items: Sequence[str]) -> Mapping[str, int]:
@@ -30,7 +30,10 @@ def parse_dims(items: Sequence[str]) -> Mapping[str, int]:
 
 
 def parse_open_dims(items: Sequence[str]) -> Mapping[str, Sizes]:
-    """Read `--dim` as `parse_dims` does; a size may also be a range, as in `batch=1..64`."""
+    """Read `--dim` as `parse_dims` does; a size may also be a range, as in `batch=1..64`.
+
+    A third number is the usual size, `batch=1..64..20`.
+    """
     dims: dict[str, Sizes] = {}
     for item in (part for item in items for part in _bindings(item)):
         match = _DIM.fullmatch(item)
@@ -38,8 +41,11 @@ def parse_open_dims(items: Sequence[str]) -> Mapping[str, Sizes]:
             raise CloptError(
                 f"--dim {item}: write name=value with a whole number, or a range as in name=1..64."
             )
-        name, least, most = match.groups()
-        dims[name] = int(least) if most is None else (int(least), int(most))
+        name, least, most, usual = match.groups()
+        dims[name] = int(least)
+        if most is not None:
+            ends = int(least), int(most)
+            dims[name] = ends if usual is None else (*ends, int(usual))
     return dims
 
 

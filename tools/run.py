@@ -21,11 +21,18 @@ from .console import (
     user_errors,
     write_user_file,
 )
-from .inputs import Array, ImageScaling, bindings_of_inputs, collect_inputs, parse_numbers
+from .inputs import (
+    Array,
+    ImageScaling,
+    bindings_of_inputs,
+    collect_inputs,
+    parse_numbers,
+    ports_at,
+)
 from .json_output import print_json, without_infinities
 from .logs import progress
 from .models import ModelKind, ModelSource, compile_model
-from .option_values import parse_accelerators
+from .option_values import parse_accelerators, parse_dims
 from .outputs import check_output, write_outputs
 from .report_file import check_report_path, write_report
 from .run_options import PROFILE_RUNS, WARM_UP, parse
@@ -57,10 +64,10 @@ def _calibrate(console: Console, device: str | None) -> None:
 def load_model(options: argparse.Namespace, source: ModelSource) -> api.CompiledModel:
     """Compile the model that the command line names, or load it from its folder."""
     if source.kind is ModelKind.Folder:
-        told = options.dim or options.device_target or options.explain or options.weights
+        told = options.device_target or options.explain or options.weights
         if told or options.choices or options.tuning or options.precision != "f32":
             raise CloptError(
-                f"{source.name}: --dim, --target, --precision, --choices, --tuning, --explain and "
+                f"{source.name}: --target, --precision, --choices, --tuning, --explain and "
                 "--weights apply to models that are not compiled yet; this one is compiled."
             )
     flags = {
@@ -75,7 +82,10 @@ def load_model(options: argparse.Namespace, source: ModelSource) -> api.Compiled
     if source.kind is ModelKind.Folder:
         libraries = parse_accelerators(options.accelerator)
         with progress(f"loading {Path(source.name).name}"):
-            return api.load(source.name, device=options.device, accelerators=libraries)
+            loaded = api.load(source.name, device=options.device, accelerators=libraries)
+        if options.dim and not isinstance(loaded, api.RangedModel):
+            raise CloptError(f"{source.name}: --dim applies to open sizes; this model has none.")
+        return loaded
     return compile_model(source, options, **_more(options))
 
 
@@ -147,9 +157,13 @@ def _profile(
     options: argparse.Namespace,
     source: ModelSource,
     model: api.CompiledModel,
+    program: api.CompiledModel,
     inputs: dict[str, Array],
 ) -> dict[str, object]:
-    """Profile the model, print or write the requested results, and return the figures."""
+    """Profile the model, print or write the requested results, and return the figures.
+
+    `program` is what the model runs for these inputs.
+    """
     from ..reports.profile import trace_text
     from .profile_tables import print_profile, profile_facts
 
@@ -158,9 +172,9 @@ def _profile(
     if options.profile and not options.json:
         print_profile(console, profile)
     if options.trace:
-        write_user_file(options.trace, trace_text(profile, f"{source.stem}, {model.device_name}"))
+        write_user_file(options.trace, trace_text(profile, f"{source.stem}, {program.device_name}"))
     if options.report:
-        write_report(options.report, model, source, profile)
+        write_report(options.report, program, source, profile)
     return profile_facts(profile)
 
 
@@ -224,7 +238,10 @@ def run(options: argparse.Namespace) -> None:
     if options.check:
         return _check(options, source)
     model = load_model(options, source)
-    inputs = collect_inputs(model.inputs, options.input, options.seed, scaling, model.values)
+    is_ranged = isinstance(model, api.RangedModel)
+    ports = ports_at(model, parse_dims(options.dim), options.input) if is_ranged else model.inputs
+    inputs = collect_inputs(ports, options.input, options.seed, scaling, model.values)
+    program = model.program_for(inputs) if is_ranged else model
     if options.debug_accuracy or options.nan:
         from .debug_values import debug_accuracy, find_nan
 
@@ -236,17 +253,17 @@ def run(options: argparse.Namespace) -> None:
         check_output(Path(options.output), names)
     with progress(f"running {Path(source.name).name}"):
         outputs = model.run(inputs)
-    if model.plan_reason:
-        print_remarks([f"Kernels compute everything here. {model.plan_reason}"])
-    views = [f", {kind} {way}" for kind, way in model.executable.image_views.items()]
-    offload = model.executable.offload
+    if program.plan_reason:
+        print_remarks([f"Kernels compute everything here. {program.plan_reason}"])
+    views = [f", {kind} {way}" for kind, way in program.executable.image_views.items()]
+    offload = program.executable.offload
     if offload is not None:
         count = offload.operations
         views.append(
-            f", {count} operation{'' if count == 1 else 's'} by {model.plan} "
+            f", {count} operation{'' if count == 1 else 's'} by {program.plan} "
             f"{offload.major}.{offload.minor}"
         )
-    console.print(f"ran {Path(source.name).name} on {model.device_name}{''.join(views)}")
+    console.print(f"ran {Path(source.name).name} on {program.device_name}{''.join(views)}")
     if options.output:
         write_outputs(Path(options.output), names, outputs)
     if options.print:
@@ -257,13 +274,13 @@ def run(options: argparse.Namespace) -> None:
     if options.time or options.duration:
         figures |= _time(console, options, model, inputs)
     if options.profile or options.trace or options.report:
-        figures |= _profile(console, options, source, model, inputs)
+        figures |= _profile(console, options, source, model, program, inputs)
     wrong: str | None = None
     if options.compare:
         compared, wrong = _compare(console, options, source, model, inputs, outputs)
         figures |= compared
     if options.json:
-        print_json({"device": model.device_name, **figures})
+        print_json({"device": program.device_name, **figures})
     if wrong is not None:
         raise CloptError(wrong)
 

@@ -41,7 +41,6 @@ NEEDS_ONE_PROGRAM: dict[str, Callable[[clopt.CompiledModel], object]] = {
     "executable": lambda m: m.executable,
     "source": lambda m: m.source,
     "memory": lambda m: m.memory,
-    "save": lambda m: m.save("folder"),
     "save_c": lambda m: m.save_c("folder"),
     "report": lambda m: m.report(),
     "describe": lambda m: m.describe(),

@@ -53,6 +53,7 @@ def test_dimensions_are_repeated_or_separated_by_commas():
     assert parse_dims(["batch=1,h=32", "w=64"]) == {"batch": 1, "h": 32, "w": 64}
     assert parse_dims(["f(a,b)=3"]) == {"f(a,b)": 3}
     assert parse_open_dims(["batch=1..64,h=32"]) == {"batch": (1, 64), "h": 32}
+    assert parse_open_dims(["batch=1..64..20"]) == {"batch": (1, 64, 20)}
 
 
 @pytest.mark.parametrize("item", ["batch=1..", "batch=..4", "batch=-1", "batch=1.5", "batch", "=1"])

@@ -16,6 +16,8 @@ from onnx import TensorProto, helper, numpy_helper
 import clopt
 from clopt.api import list_devices
 from clopt.tools import compile, opt, run
+from support.onnx.models import by_onnxruntime
+from support.onnx.models import model as made
 
 X = np.array([[1, -1, 2], [-9, 0, 5]], np.float32)
 Y = np.maximum(X + np.arange(6, dtype=np.float32).reshape(2, 3), 0)
@@ -364,3 +366,28 @@ def test_folder_that_is_no_compiled_model(model: Path, tmp_path: Path, capsys):
     refusal(capsys, run.main, tmp_path / "mine")
     refusal(capsys, compile.main, model, "-o", tmp_path / "mine")
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["precious.txt"]
+
+
+@pytest.mark.by_default(cases=0)
+def test_a_folder_for_a_range_of_sizes(tmp_path: Path, device: str, capsys):
+    body = "z = Softmax<axis=0>(x) y = MatMul(z, w)"
+    proto = made("float[n,3] x", body, constants={"w": X.T.copy()})
+    path, folder, result = tmp_path / "m.onnx", tmp_path / "saved", tmp_path / "y.npy"
+    path.write_bytes(proto.SerializeToString())
+    words = ["--device", device, "-q"]
+    compile.main([str(path), "--dim", "n=2..6..6", "-o", str(folder), *words])
+    given = tmp_path / "x.npy"
+    for size in (4, 6, 2):
+        x = np.linspace(-1, 1, 3 * size, dtype=np.float32).reshape(size, 3)
+        np.save(given, x)
+        run.main([str(folder), "--input", str(given), "-o", str(result), *words])
+        (wanted,) = by_onnxruntime(proto, {"x": x})
+        np.testing.assert_allclose(np.load(result), wanted, rtol=1e-5, atol=1e-6)
+    run.main([str(folder), "--dim", "n=5", "-o", str(result), "--profile", *words])
+    assert np.load(result).shape == (5, 2)
+    run.main([str(folder), "-o", str(result), *words])
+    assert np.load(result).shape == (6, 2)
+    wrong = [str(folder), "--dim", "m=1", *words]
+    assert "no open dimension of the model; it has n" in refusal(capsys, run.main, *wrong)
+    wrong = [str(path), "--dim", "n=1..4", "--memory-report", "m.svg", "-o", str(folder), *words]
+    assert "--memory-report is about one program" in refusal(capsys, compile.main, *wrong)
