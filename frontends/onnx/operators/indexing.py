@@ -29,7 +29,7 @@ def _from_the_front(node: NodeContext, axis: int) -> SSAValue:
     from_the_front = np.where(known < 0, known.astype(np.int64) + size, known)
     if size <= np.iinfo(known.dtype).max:
         from_the_front = from_the_front.astype(known.dtype)
-    return node.add(nn.ConstantOp.from_array(from_the_front))
+    return node.builder.constant(from_the_front)
 
 
 def import_gather_elements(node: NodeContext) -> SSAValue:

@@ -97,6 +97,24 @@ def test_shape_arithmetic_of_exporters_leaves_no_trace():
     assert imported.ops() == ["reshape"]
 
 
+@pytest.mark.parametrize("last", [-1, 1])
+def test_halves_of_a_size_that_is_counted_from_the_last(last: int):
+    """The size of an axis decides where slices end: `torch.chunk`, as TorchScript exports it."""
+    body = """
+        s = Shape(x)
+        n = Gather(s, axis)
+        more = Add(n, one)
+        half = Div(more, two)
+        whole = Mul(half, two)
+        a = Slice(x, zero, half, axis)
+        b = Slice(x, half, whole, axis)
+        y = Mul(a, b)
+    """
+    constants = {"axis": [last], "zero": [0], "one": [1], "two": [2]}
+    imported = agree(model("float[3,8] x", body, 18, constants))
+    assert imported.ops() == ["slice", "slice", "binary mul"]
+
+
 def test_masks_are_computed_at_import():
     body = """
         s = Shape(x)
