@@ -93,7 +93,7 @@ class _LoopBody:
     def capture(self, yielded: list[SSAValue]) -> None:
         """Replace values outside of the body by arguments, and by copies of constants."""
         for op in list(self.block.ops):
-            if not self._hoist(op):
+            if not self._hoist(op, yielded):
                 for i, operand in enumerate(op.operands):
                     op.operands[i] = self._captured(operand)
         yielded[:] = map(self._captured, yielded)
@@ -142,7 +142,7 @@ class _LoopBody:
         self.last_copy = copy
         return _same_result(copy, value)
 
-    def _hoist(self, op: Operation) -> bool:
+    def _hoist(self, op: Operation, yielded: list[SSAValue]) -> bool:
         """Move an operation before the loop if all iterations compute the same; return whether."""
         outside = [value for value in op.operands if not self._is_inside(value)]
         inside = [value for value in op.operands if self._is_inside(value)]
@@ -151,6 +151,7 @@ class _LoopBody:
         copy = op.clone({operand: self._outside(operand) for operand in op.operands})
         for value, moved in zip(op.results, self.builder.append_outside(copy), strict=True):
             value.replace_all_uses_with(moved)
+            yielded[:] = [moved if each is value else each for each in yielded]
         op.detach()
         op.erase()
         return True

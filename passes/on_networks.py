@@ -11,6 +11,7 @@ from xdsl.transforms.common_subexpression_elimination import CommonSubexpression
 from xdsl.transforms.dead_code_elimination import DeadCodeElimination
 
 from ..dialects import nn
+from .nn.inline_calls import remove_unused
 
 
 class CanonicalizeNetworks(CanonicalizePass):
@@ -28,10 +29,11 @@ class CSEOfNetworks(CommonSubexpressionElimination):
 
 
 class DCEOfNetworks(DeadCodeElimination):
-    """`dce`, applied only to functions that are networks."""
+    """`dce`, applied only to functions that are networks; removes the bodies of dead loops, too."""
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         _on_networks(super().apply, ctx, op)
+        remove_unused(op, nn.networks_of(op))
 
 
 def _on_networks(run: Callable[[Context, ModuleOp], None], ctx: Context, module: ModuleOp) -> None:

@@ -40,7 +40,7 @@ class NNInlineCallsPass(ModulePass):
         for caller in callers:
             for call in _calls(caller):
                 _inline(call, networks[_callee(call)])
-        _remove_unused(op, [networks[name] for name in callees])
+        remove_unused(op, [networks[name] for name in callees])
 
 
 def _networks(module: ModuleOp) -> _Functions:
@@ -86,18 +86,24 @@ def _inline(call: func.CallOp, callee: func.FuncOp) -> None:
     Rewriter.replace_op(call, made, [values.get(value, value) for value in end.operands])
 
 
-def _remove_unused(module: ModuleOp, callees: Sequence[func.FuncOp]) -> None:
-    """Remove private functions without uses."""
+def remove_unused(module: ModuleOp, callees: Sequence[func.FuncOp]) -> None:
+    """Remove the private functions among `callees` that nothing uses."""
+    callees = [callee for callee in callees if _is_private(callee)]
+    if not callees:
+        return
     named = {
         name
         for op in module.walk()
         for name in symbols_in((*op.attributes.values(), *op.properties.values()))
     }
     for callee in callees:
-        visibility = callee.sym_visibility
-        is_private = visibility is not None and visibility.data == "private"
-        if is_private and callee.sym_name.data not in named and not nn.wants_wrapper(callee):
+        if callee.sym_name.data not in named and not nn.wants_wrapper(callee):
             Rewriter.erase_op(callee)
+
+
+def _is_private(function: func.FuncOp) -> bool:
+    visibility = function.sym_visibility
+    return visibility is not None and visibility.data == "private"
 
 
 def _calls(function: func.FuncOp) -> list[func.CallOp]:

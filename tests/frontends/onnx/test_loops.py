@@ -174,3 +174,24 @@ INVARIANT = """
 
 def test_what_all_iterations_share_is_computed_before_the_loop():
     assert agree(onnx.parser.parse_model(INVARIANT)).ops() == ["unary exp"]
+
+
+YIELDED = """
+    <ir_version: 9, opset_import: ["": 17]>
+    g (float[2] x, float[2] z) => (float[2] y, float[5,2] all) {
+        n = Constant<value_int=5>()
+        c = Constant<value = bool {1}>()
+        y, all = Loop (n, c, x) <
+            body = b (int64 i, bool going, float[2] a)
+                => (bool more, float[2] next, float[2] row) {
+                more = Identity(going)
+                next = Exp(z)
+                row = Add(a, z)
+            }
+        >
+    }
+"""
+
+
+def test_what_all_iterations_share_can_be_their_result():
+    assert loops(agree(onnx.parser.parse_model(YIELDED)))
