@@ -295,9 +295,11 @@ class Builder:
         """Append an elementwise comparison of two tensors, or of a tensor and a number."""
         return self.add(nn.CompareOp(a, self._operand(b, a), kind))
 
-    def where(self, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
-        """Select `a` where the condition holds, else `b`."""
-        return self.add(nn.WhereOp(condition, a, b))
+    def where(
+        self, condition: SSAValue, a: SSAValue, b: SSAValue, *, lazy: bool = False
+    ) -> SSAValue:
+        """Select `a` where the condition holds, else `b`; compute only one of them if `lazy`."""
+        return self.add(nn.WhereOp(condition, a, b, lazy))
 
     def cast(self, x: SSAValue, to: Attribute, unsaturated: bool = False) -> SSAValue:
         """Cast `x` to the element type `to`; return `x` itself if it has that type."""

@@ -110,6 +110,8 @@ class KernelPrinter:
         self._header(name)
         for row, start in self._starts.items():
             self.lines.append(f"    {row.name} += {start};")
+        for at, wanted in self.func.run_conditions:
+            self.lines.append(f"    if ({'!' * wanted}*{builder.parameters[at].name}) return;")
         if self._remark is not None:
             self.lines.append(f"    {self._remark}")
         self._block(self.builder.graph.root)

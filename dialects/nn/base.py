@@ -104,6 +104,10 @@ class NNOp(InferredOp, HasCanonicalizationPatternsInterface, ABC):
         """Return whether an element that is read repeatedly should be stored, not recomputed."""
         return False
 
+    def reads_memory(self) -> bool:
+        """Return whether other kernels must have stored the operands before."""
+        return False
+
     def places_rows(self) -> bool:
         """Return whether a producer can store its result in this operation's order.
 

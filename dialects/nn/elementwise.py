@@ -33,6 +33,7 @@ from .interfaces import HalfRule, Role, Zeros
 from .types import (
     Tensor,
     broadcast,
+    count,
     is_bool,
     is_float,
     is_integer,
@@ -270,7 +271,11 @@ class CompareOp(NNOp):
 
 @irdl_op_definition
 class WhereOp(NNOp):
-    """`a` where the condition holds, else `b`, with numpy broadcasting."""
+    """`a` where the condition holds, else `b`, with numpy broadcasting.
+
+    If it is `lazy`, its condition is one number, and kernels that compute only the operand that is
+    not selected return at once. It reads both operands from memory.
+    """
 
     name = "nn.where"
     ROLE: ClassVar[Role | None] = Role.ELEMENTWISE
@@ -279,18 +284,26 @@ class WhereOp(NNOp):
     condition = operand_def(TensorType)
     a = operand_def(TensorType)
     b = operand_def(TensorType)
+    lazy = opt_prop_def(UnitAttr)
     result = result_def(TensorType)
     assembly_format = FORMAT
 
-    def __init__(self, condition: SSAValue, a: SSAValue, b: SSAValue):
-        super().__init__([condition, a, b], {})
+    def __init__(self, condition: SSAValue, a: SSAValue, b: SSAValue, lazy: bool = False):
+        super().__init__([condition, a, b], {"lazy": flag(lazy)})
 
     @classmethod
     def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
         condition, a, b = operand_types
         _require_domain(condition, "bool", "the condition of where")
+        require(
+            "lazy" not in properties or count(condition.get_shape()) == 1,
+            f"the condition of a lazy where must be one number, not {condition}",
+        )
         require_same_element([a, b])
         return [with_shape(a, broadcast(condition.get_shape(), a.get_shape(), b.get_shape()))]
+
+    def reads_memory(self) -> bool:
+        return self.lazy is not None
 
     def is_zero_beyond(self, axis: int, zeros: Zeros) -> bool:
         return all(zeros.linked_zero(self, axis, value) for value in (self.a, self.b))

@@ -7,6 +7,7 @@ from typing import cast
 
 from xdsl.dialects.builtin import (
     I64,
+    ArrayAttr,
     DenseArrayBase,
     FunctionType,
     MemRefType,
@@ -31,6 +32,7 @@ from xdsl.irdl import (
 from xdsl.traits import HasParent, IsolatedFromAbove, IsTerminator, Pure, SymbolOpInterface
 from xdsl.utils.exceptions import VerifyException
 
+from .. import tir
 from .buffers import buffer_type
 from .layout import LayoutAttr, plain_type, with_layout
 from .types import Tensor, tensor_type
@@ -107,7 +109,7 @@ class KernelOp(IRDLOperation):
     The block arguments are the inputs. A launch passes the input buffers, then the output buffers,
     in the layouts of the function type; tensors inside the region are plain. `constants` lists the
     inputs that every launch binds to a constant, `rows` the arguments that may be rows of a buffer
-    (`cl.row`). `comment` names the nodes of the model.
+    (`cl.row`), `runs_if` conditions as in `tir.func`. `comment` names the nodes of the model.
     """
 
     name = "nn.kernel"
@@ -115,6 +117,7 @@ class KernelOp(IRDLOperation):
     function_type = prop_def(FunctionType)
     constants = opt_prop_def(DenseArrayBase[I64])
     rows = opt_prop_def(DenseArrayBase[I64])
+    runs_if = opt_prop_def(ArrayAttr)
     comment = opt_prop_def(StringAttr)
     body = region_def("single_block")
     traits = traits_def(IsolatedFromAbove(), SymbolOpInterface())
@@ -130,6 +133,7 @@ class KernelOp(IRDLOperation):
         *,
         constants: Sequence[int] = (),
         rows: Sequence[int] = (),
+        runs_if: Sequence[tir.RunCondition] = (),
         comment: str | None = None,
     ):
         super().__init__(
@@ -138,6 +142,7 @@ class KernelOp(IRDLOperation):
                 "function_type": FunctionType.from_lists(inputs, outputs),
                 "constants": DenseArrayBase.from_list(i64, constants) if constants else None,
                 "rows": DenseArrayBase.from_list(i64, rows) if rows else None,
+                "runs_if": tir.run_conditions_attribute(runs_if),
                 "comment": None if comment is None else StringAttr(comment),
             },
             regions=[body],
@@ -184,6 +189,7 @@ class KernelOp(IRDLOperation):
         for i in () if self.rows is None else self.rows.iter_values():
             if not 0 <= i < len(self.types):
                 raise VerifyException(f"row {i} is not one of {len(self.types)} arguments")
+        tir.verify_run_conditions(self.runs_if, self.arg_types, self.output_indices)
 
 
 def _parents() -> tuple[type[Operation], ...]:

@@ -32,6 +32,12 @@ from .layouts import (
 from .nesting import verify_indices, verify_nesting
 from .ops import BarrierOp, CallOp, ForOp, enclosing_loops
 from .plan import Plan, PlanAttr, check_plans_by
+from .run_condition import (
+    RunCondition,
+    run_conditions_attribute,
+    run_conditions_of,
+    verify_run_conditions,
+)
 from .texel import TexelReadOp, TexelWriteOp
 from .texture import TEXEL, Image, ImageKind, coordinates, image_of, is_texel_type, is_texture
 
@@ -59,6 +65,7 @@ __all__ = [
     "Part",
     "Plan",
     "PlanAttr",
+    "RunCondition",
     "Scope",
     "ScopeAttr",
     "TexelReadOp",
@@ -79,11 +86,14 @@ __all__ = [
     "packed_type",
     "rolled_bounds",
     "rolled_loops",
+    "run_conditions_attribute",
+    "run_conditions_of",
     "verify_in_place",
     "verify_indices",
     "verify_layouts",
     "verify_ndrange",
     "verify_nesting",
+    "verify_run_conditions",
 ]
 
 TIR = Dialect(

@@ -39,6 +39,7 @@ from .kernel import (
 )
 from .ops import ForOp
 from .plan import PlanAttr
+from .run_condition import RunCondition, run_conditions_of
 
 
 @irdl_op_definition
@@ -47,8 +48,9 @@ class FuncOp(IRDLOperation):
 
     `outputs` lists the parameters that the kernel writes, `constants` the parameters that every
     launch binds to a constant, `rows` the parameters that may be rows of a buffer (`cl.row`): the
-    index of a row's first element is one more argument. `comment` is printed above the kernel and
-    names the nodes that it computes.
+    index of a row's first element is one more argument. `runs_if = [array<i64: 2, 1>]` lists
+    conditions, inputs of one element: work-items return at once unless parameter 2 is true.
+    `comment` is printed above the kernel and names the nodes that it computes.
 
     `in_place = [array<i64: 0, 3>]` lists pairs of an input and an output, both buffers, that a
     launch may bind to the same bytes: each element of the output is written only by the work-item
@@ -72,6 +74,7 @@ class FuncOp(IRDLOperation):
     outputs = prop_def(DenseArrayBase[I64])
     constants = opt_prop_def(DenseArrayBase[I64])
     rows = opt_prop_def(DenseArrayBase[I64])
+    runs_if = opt_prop_def(ArrayAttr)
     layouts = opt_prop_def(DictionaryAttr)
     schedule = opt_prop_def(ArrayAttr[StringAttr])
     plan = opt_prop_def(PlanAttr)
@@ -133,6 +136,11 @@ class FuncOp(IRDLOperation):
     def row_indices(self) -> tuple[int, ...]:
         """Return the positions of the parameters that may be rows of a buffer."""
         return () if self.rows is None else tuple(self.rows.iter_values())
+
+    @property
+    def run_conditions(self) -> tuple[RunCondition, ...]:
+        """Return the parameters on which the kernel runs, with the wanted values."""
+        return run_conditions_of(self.runs_if)
 
     @property
     def in_place_pairs(self) -> tuple[tuple[int, int], ...]:

@@ -16,6 +16,7 @@ from .layouts import verify_layouts
 from .nesting import verify_indices
 from .ops import BarrierOp, ForOp
 from .plan import plan_fault
+from .run_condition import verify_run_conditions
 from .texel import TexelWriteOp
 from .texture import is_texture
 
@@ -50,6 +51,7 @@ def verify_parameters(func: FuncOp) -> None:
     types = [arg.type for arg in args]
     verify_in_place(func.in_place, types, set(outputs))
     verify_layouts(func.layouts, types, constants)
+    verify_run_conditions(func.runs_if, types, outputs)
 
 
 def verify_plan(func: FuncOp) -> None:

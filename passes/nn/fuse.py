@@ -192,7 +192,7 @@ def _may_merge(
     views: Sequence[nn.ReshapeOp],
 ) -> bool:
     """Return whether the kernel of `op` can also compute `producer`."""
-    if producer.placed and role is not Role.INDEX:
+    if op.reads_memory() or (producer.placed and role is not Role.INDEX):
         return False
     if producer.rounds and role not in (Role.INDEX, Role.PIECES):
         return False

@@ -44,7 +44,7 @@ def lower_kernel(kernel: nn.KernelOp) -> tir.FuncOp:
         lower(lowering, op)
     function = lowering.finish()
     function.constants, function.comment = kernel.constants, kernel.comment
-    function.rows = kernel.rows
+    function.rows, function.runs_if = kernel.rows, kernel.runs_if
     return function
 
 

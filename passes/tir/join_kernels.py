@@ -79,11 +79,11 @@ class _Joiner:
         """Return the cost of a launch that can be joined; None for other commands."""
         if not isinstance(op, cl.EnqueueKernelOp) or op.kernel_name not in self.functions:
             return None
-        if cl.repeat_of(op) is not None or self.functions[op.kernel_name].rows is not None:
-            return None
         name = op.kernel_name
+        kernel = self.functions[name]
+        if cl.repeat_of(op) is not None or kernel.rows is not None or kernel.runs_if is not None:
+            return None
         if name not in self._costs:
-            kernel = self.functions[name]
             self._costs[name] = cost_of(kernel, self.target) if is_eligible(kernel) else None
         return self._costs[name]
 

@@ -146,9 +146,10 @@ class _StripJoiner:
             before = launch
 
     def _may_join(self, launch: cl.EnqueueKernelOp) -> bool:
-        """Return whether a launch is outside of repetitions, and its kernel has no rows."""
+        """Return whether a launch always runs, once, and its kernel has no rows."""
         kernel = self.kernels.get(launch.kernel_name)
-        return cl.repeat_of(launch) is None and (kernel is None or kernel.rows is None)
+        is_plain = kernel is None or (kernel.rows is None and kernel.runs_if is None)
+        return cl.repeat_of(launch) is None and is_plain
 
     def _join(self, first: cl.EnqueueKernelOp, second: cl.EnqueueKernelOp) -> bool:
         """Replace two launches by one of their joined kernel; return whether that was possible."""

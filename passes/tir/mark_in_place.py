@@ -47,11 +47,14 @@ class TIRMarkInPlacePass(ModulePass):
 
 def in_place_pairs(func: tir.FuncOp) -> list[tuple[int, int]]:
     """Return the pairs (input, output) of a lowered kernel that may share memory."""
+    others = {*func.output_indices, *func.constant_indices}
+    # Every work-item reads a condition before it computes.
+    others.update(condition.parameter for condition in func.run_conditions)
     candidates = [
         (i, o)
         for o in func.output_indices
         for i in range(len(func.params))
-        if i not in func.output_indices and i not in func.constant_indices
+        if i not in others
         if _same_memory(func.params[i], func.params[o])
     ]
     if not candidates:

@@ -195,6 +195,7 @@ def _make(
     """Insert a kernel made of copies of `roots` before `func`."""
     reads = set[SSAValue]().union(*(_read_in(root) for root in roots))
     writes = set[SSAValue]().union(*(_written_in(root) for root in roots))
+    reads.update(func.params[at] for at, _ in func.run_conditions)
     used = [value for value in (*func.params, *buffers) if value in reads | writes]
     used.sort(key=lambda value: value in writes)
     types = [_parameter_type(value) for value in used]
@@ -238,6 +239,9 @@ def _describe(part: tir.FuncOp, func: tir.FuncOp, used: Sequence[SSAValue]) -> N
         part.constants = tir.FuncOp("f", Region(Block()), [], constants=constants).constants
     rows = [place[i] for i in func.row_indices if i in place]
     part.rows = DenseArrayBase.from_list(i64, rows) if rows else None
+    part.runs_if = tir.run_conditions_attribute(
+        [each._replace(parameter=place[each.parameter]) for each in func.run_conditions]
+    )
     if func.layouts is not None:
         kept = {str(place[int(k)]): v for k, v in func.layouts.data.items() if int(k) in place}
         part.layouts = DictionaryAttr(kept) if kept else None

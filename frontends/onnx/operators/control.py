@@ -1,4 +1,4 @@
-"""Control flow: If takes a constant branch, Loop and Scan become loops or unroll if short."""
+"""Control flow: If selects a branch, Loop and Scan become loops or unroll if short."""
 
 from __future__ import annotations
 
@@ -12,7 +12,8 @@ from xdsl.ir import SSAValue
 
 from ....dialects.nn.types import shape_of
 from ....errors import CloptError
-from ...builder import TooManySteps
+from ....tensor_info import describe
+from ...builder import TooManySteps, array_size, dtype_of_value
 from ...loops import MOST_ITERATIONS, MOST_UNROLLED, CannotRoll, NetworkLoop, build_loop
 from ..node import NodeContext, Table
 
@@ -21,11 +22,63 @@ MAX_ITERATIONS = 1024
 
 
 def import_if(node: NodeContext) -> Sequence[SSAValue]:
-    """Import If: inline the branch that its constant condition selects."""
-    taken, other = node.graph("then_branch"), node.graph("else_branch")
-    if not node.constant_number(0, "condition"):
-        taken = other
-    return node.subgraph(taken, ())
+    """Import If: inline the branch that its condition selects, or both.
+
+    Of both, kernels of the branch that is not taken return at once. This needs results of equal
+    types. If small inputs alone determine the condition, their values can select instead.
+    """
+    branches = node.graph("then_branch"), node.graph("else_branch")
+    condition = node.input(0)
+    if node.builder.known(condition) is None:
+        try:
+            return _either(node, condition, branches)
+        except TooManySteps:
+            raise
+        except CloptError:
+            if not node.builder.deciding_inputs(condition):
+                raise
+    return node.subgraph(branches[not node.constant_number(0, "condition")], ())
+
+
+def _either(
+    node: NodeContext, condition: SSAValue, branches: Sequence[GraphProto]
+) -> Sequence[SSAValue]:
+    """Import both branches of an If with a condition that is computed at run time."""
+    if shape_of(condition) and array_size(condition) != 1:
+        node.refuse(f"its condition must be one number, not {list(shape_of(condition))}.")
+    condition = node.builder.reshape(condition, ())
+    then, other = (node.subgraph(branch, ()) for branch in branches)
+    if len(then) != len(other):
+        node.refuse(f"its branches have {len(then)} and {len(other)} results.")
+    return [_selected(node, condition, *pair) for pair in zip(then, other, strict=True)]
+
+
+def _selected(node: NodeContext, condition: SSAValue, a: SSAValue, b: SSAValue) -> SSAValue:
+    """Return a result of an If from the results of both branches."""
+    builder = node.builder
+    if a is b:
+        return a
+    if a in builder.sequences or b in builder.sequences:
+        first, second = builder.sequences.get(a), builder.sequences.get(b)
+        if first is None or second is None or len(first) != len(second):
+            node.refuse(
+                "its condition is computed at run time, so its branches must return sequences of "
+                "equal lengths."
+            )
+        pairs = zip(first, second, strict=True)
+        return builder.sequence([_selected(node, condition, *pair) for pair in pairs])
+    if a.type != b.type or a in builder.data_sizes or b in builder.data_sizes:
+        node.refuse(
+            "its condition is computed at run time, so its branches must return tensors of equal "
+            f"shapes, which are known at import, not {_described(node, a)} and "
+            f"{_described(node, b)}."
+        )
+    return builder.where(condition, a, b, lazy=True)
+
+
+def _described(node: NodeContext, value: SSAValue) -> str:
+    prefix = "at most " if value in node.builder.data_sizes else ""
+    return prefix + describe(shape_of(value), dtype_of_value(value))
 
 
 def import_loop(node: NodeContext) -> Sequence[SSAValue]:

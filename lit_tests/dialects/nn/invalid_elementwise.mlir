@@ -81,3 +81,9 @@
 %a = "test.op"() : () -> tensor<4xf32>
 // expected-error@+1 {{index is not an element type of nn tensors}}
 %r = nn.cast %a {to = index} : (tensor<4xf32>) -> tensor<4xf32>
+
+// -----
+
+%c, %a = "test.op"() : () -> (tensor<4xi1>, tensor<4xf32>)
+// expected-error@+1 {{the condition of a lazy where must be one number, not tensor<4xi1>}}
+%r = nn.where %c, %a, %a {lazy} : (tensor<4xi1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>

@@ -194,3 +194,21 @@ tir.func @outside(%x: memref<4xf32>, %y: memref<4xf32>, %z: memref<4xf32>) attri
     memref.store %c, %z[%i] : memref<4xf32>
   }
 }
+
+// -----
+
+// expected-error@+1 {{runs_if must list pairs, array<i64: parameter, 0 or 1>, not array<i64: 0, 2>}}
+tir.func @pair(%c: memref<i1>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>, runs_if = [array<i64: 0, 2>]} {
+}
+
+// -----
+
+// expected-error@+1 {{runs_if 1 is not one of the kernel's inputs}}
+tir.func @result(%c: memref<i1>, %y: memref<i1>) attributes {outputs = array<i64: 1>, runs_if = [array<i64: 1, 0>]} {
+}
+
+// -----
+
+// expected-error@+1 {{runs_if 0 must have one element of i1, not be memref<4xi1>}}
+tir.func @several(%c: memref<4xi1>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>, runs_if = [array<i64: 0, 1>]} {
+}

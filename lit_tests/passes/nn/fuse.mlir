@@ -170,3 +170,23 @@ func.func @generic(%a: tensor<4x8xf32>, %b: tensor<8x4xf32>, %c: tensor<4xf32>) 
   }
   func.return %z : tensor<4x4xf32>
 }
+
+// -----
+
+// A lazy where reads what other kernels have stored, since one of them does not run. Its consumer
+// is computed with it.
+// CHECK-LABEL: @lazy
+// CHECK:      [[a:%.*]] = nn.fused %x
+// CHECK:        nn.unary exp
+// CHECK:      [[b:%.*]] = nn.fused %x
+// CHECK:        nn.unary sin
+// CHECK:      nn.fused %c, [[a]], [[b]]
+// CHECK:        [[w:%.*]] = nn.where {{.*}} {lazy}
+// CHECK-NEXT:   nn.unary relu [[w]]
+func.func @lazy(%c: tensor<i1>, %x: tensor<4xf32>) -> tensor<4xf32> {
+  %a = nn.unary exp %x : (tensor<4xf32>) -> tensor<4xf32>
+  %b = nn.unary sin %x : (tensor<4xf32>) -> tensor<4xf32>
+  %w = nn.where %c, %a, %b {lazy} : (tensor<i1>, tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
+  %r = nn.unary relu %w : (tensor<4xf32>) -> tensor<4xf32>
+  func.return %r : tensor<4xf32>
+}

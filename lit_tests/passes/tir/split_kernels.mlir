@@ -55,6 +55,39 @@ cl.program @main(%x: memref<3x10xf32>, %y: memref<3xf32>, %z: memref<3xf32>) inp
 
 // -----
 
+// Both parts run on the conditions of the kernel.
+// CHECK-LABEL: tir.func @sums_parts(%x: memref<3x10xf32>, %c: memref<i1>, %t_rf: memref<4x3xf32>)
+// CHECK-SAME:    runs_if = [array<i64: 1, 0>]
+// CHECK-LABEL: tir.func @sums(%c: memref<i1>, %t_rf: memref<4x3xf32>, %y: memref<3xf32>)
+// CHECK-SAME:    runs_if = [array<i64: 0, 0>]
+// CHECK:         cl.enqueue_kernel @sums_parts(%x, %c, %t_rf)
+// CHECK-NEXT:    cl.enqueue_kernel @sums(%c, %t_rf, %y)
+tir.func @sums(%x: memref<3x10xf32>, %c: memref<i1>, %y: memref<3xf32>) attributes {outputs = array<i64: 2>, runs_if = [array<i64: 1, 0>], comment = "sums", plan = #tir.plan<"split-reduction", 1, {along = 0, parts = 4}>} {
+  %t = memref.alloca() : memref<3xf32>
+  tir.for parallel %i = 0 to 3 {
+    tir.for serial %k = 0 to 10 {
+      tir.block "sum" (%vi: spatial 3, %vk: reduce 10) = affine_map<(d0, d1) -> (d0, d1)> (%i, %k) init [0.0 : f32] {
+        %old = memref.load %t[%vi] : memref<3xf32>
+        %e = memref.load %x[%vi, %vk] : memref<3x10xf32>
+        %new = arith.addf %old, %e : f32
+        memref.store %new, %t[%vi] : memref<3xf32>
+      }
+    }
+  }
+  tir.for parallel %i = 0 to 3 {
+    tir.block "out" (%vi: spatial 3) = affine_map<(d0) -> (d0)> (%i) {
+      %e = memref.load %t[%vi] : memref<3xf32>
+      memref.store %e, %y[%vi] : memref<3xf32>
+    }
+  }
+}
+cl.program @main(%x: memref<3x10xf32>, %c: memref<i1>, %y: memref<3xf32>) inputs 2 {
+  cl.enqueue_kernel @sums(%x, %c, %y) : memref<3x10xf32>, memref<i1>, memref<3xf32>
+  cl.return
+}
+
+// -----
+
 // Steps cut a kernel, too, and their loops keep the places that they have. Both kernels compute
 // what both need.
 // CHECK-LABEL: tir.func @twice_parts(%x: memref<8xf32>, %u: memref<8xf32>)

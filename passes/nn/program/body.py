@@ -27,6 +27,7 @@ from .constants import (
 from .kernels import KernelTable
 from .layouts import check_plain, is_packed_view
 from .loops import lower_loop
+from .run_conditions import LaunchCondition, run_conditions
 
 
 @dataclass
@@ -69,12 +70,18 @@ class ProgramBody:
         results: Sequence[SSAValue],
         commands: Block | None = None,
         constants: ProgramConstants | None = None,
+        conditions: Sequence[LaunchCondition] = (),
     ):
-        """Start with the buffers of the function's arguments, and those for its results."""
+        """Start with the buffers of the function's arguments, and those for its results.
+
+        All launches depend on `conditions`, those of the loop whose body the function is.
+        """
         self.module = module
         self.block = block
         self.commands = block if commands is None else commands
         self.constants = constants or ProgramConstants()
+        self.run_conditions = run_conditions(function)
+        self.outer_conditions = conditions
         self.buffers: dict[SSAValue, SSAValue] = {}
         for value, buffer in zip(function.body.block.args, arguments, strict=True):
             self.buffers[value] = self._view(buffer, value)
@@ -114,13 +121,24 @@ class ProgramBody:
         results: Sequence[SSAValue],
         commands: Block,
         constants: ProgramConstants,
+        conditions: Sequence[LaunchCondition],
     ) -> None:
         """Append an iteration of a loop, a call of `function`, to `commands`."""
         body = ProgramBody(
-            self.module, function, self.block, arguments, results, commands, constants
+            self.module, function, self.block, arguments, results, commands, constants, conditions
         )
         for op in function.body.block.ops:
             body.lower(op)
+
+    def conditions_of(self, op: Operation) -> Sequence[LaunchCondition]:
+        """Return the conditions on which the launches of an operation run, with their buffers."""
+        return (
+            *self.outer_conditions,
+            *(
+                LaunchCondition(self.buffers[value], value.type, wanted)
+                for value, wanted in self.run_conditions.get(op, ())
+            ),
+        )
 
     def allocate(self, value: SSAValue) -> SSAValue:
         """Return a new buffer for a value."""
@@ -164,9 +182,14 @@ class ProgramBody:
             return
         if all(0 in nn.shape_of(value) for value in fused.outputs):
             return
-        args = [self.buffers[value] for value in (*fused.inputs, *fused.outputs)]
+        conditions = self.conditions_of(fused)
+        args = [
+            *(self.buffers[value] for value in fused.inputs),
+            *(each.buffer for each in conditions),
+            *(self.buffers[value] for value in fused.outputs),
+        ]
         rows = (i for i, arg in enumerate(args) if cl.row_of(arg) is not None)
-        launch = cl.EnqueueKernelOp(self.module.kernels.name_of(fused, rows), args)
+        launch = cl.EnqueueKernelOp(self.module.kernels.name_of(fused, rows, conditions), args)
         launch.location = fused.location
         self.commands.add_op(launch)
 

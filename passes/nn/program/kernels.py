@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable
+from collections.abc import Container, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from xdsl.ir import Operation
 
-from ....dialects import nn
+from ....dialects import nn, tir
 from ...free_names import free_name
 from ...launch_comments import with_launches
 from ...locations import kind_of, node_name
 from ..roles import role_of, starts_kernel
 from ..structure import structure
 from .layouts import copy_comment
+from .run_conditions import LaunchCondition
 
 _MOST_NODES = 4
 """Most node names in a kernel's comment."""
@@ -27,16 +28,22 @@ class KernelTable:
         self._taken = taken
         self._kernels: dict[tuple[object, ...], _Shared] = {}
 
-    def name_of(self, fused: nn.FusedOp, rows: Iterable[int] = ()) -> str:
+    def name_of(
+        self,
+        fused: nn.FusedOp,
+        rows: Iterable[int] = (),
+        conditions: Sequence[LaunchCondition] = (),
+    ) -> str:
         """Return the name of the kernel that computes a region.
 
-        `rows` are the arguments that are rows of buffers at this launch.
+        `rows` are the arguments that are rows of buffers at this launch. The kernel runs on
+        `conditions`, which are arguments between the inputs and the outputs.
         """
-        key = _key(fused)
+        key = *_key(fused), *((each.type, each.wanted) for each in conditions)
         shared = self._kernels.get(key)
         if shared is None:
             name = free_name(f"{kernel_stem(fused)}_{len(self._kernels)}", self._taken)
-            shared = self._kernels[key] = _Shared(name, fused, [])
+            shared = self._kernels[key] = _Shared(name, fused, [], conditions)
         shared.launches += 1
         shared.rows.update(rows)
         shared.nodes += _node_names(fused)
@@ -55,17 +62,26 @@ class _Shared:
     first: nn.FusedOp
     """The first of its regions, whose body it takes."""
     nodes: list[str]
+    conditions: Sequence[LaunchCondition] = ()
     rows: set[int] = field(default_factory=set[int])
     """The arguments that are rows of buffers at any launch."""
     launches: int = 0
 
     def outline(self) -> nn.KernelOp:
         inputs, outputs = self.first.inputs, self.first.outputs
+        body = self.first.detach_region(0)
+        for condition in self.conditions:
+            argument = body.block.insert_arg(condition.type, len(body.block.args))
+            argument.name_hint = "taken"
         return nn.KernelOp(
             self.name,
-            [value.type for value in inputs],
+            [*(value.type for value in inputs), *(each.type for each in self.conditions)],
             [value.type for value in outputs],
-            self.first.detach_region(0),
+            body,
+            runs_if=[
+                tir.RunCondition(i, each.wanted)
+                for i, each in enumerate(self.conditions, len(inputs))
+            ],
             constants=[i for i, value in enumerate(inputs) if nn.constant_of(value) is not None],
             rows=sorted(self.rows),
             comment=self._comment(),

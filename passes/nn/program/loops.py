@@ -93,7 +93,14 @@ class _LoopLowering:
             rows[self.stacks[i]] if i in self.stacks else self._buffer(i, time)
             for i in range(count)
         ]
-        self.outer.iterate(self.body, arguments, [*results, *rows], commands, self.constants)
+        self.outer.iterate(
+            self.body,
+            arguments,
+            [*results, *rows],
+            commands,
+            self.constants,
+            self.outer.conditions_of(loop),
+        )
 
     def _read(self, number: int, time: int, period: int) -> SSAValue:
         """Return the buffer of a carried value that iteration `time` reads."""

@@ -107,18 +107,6 @@ SENTENCES = {
         model("float[1,3,4] x, float[1,2,4] c", "y = NonMaxSuppression(x, c)"),
         "[1, 3, 4] boxes and [1, 2, 4] scores do not match",
     ),
-    "runtime condition": (
-        onnx.parser.parse_model("""
-            <ir_version: 9, opset_import: ["": 17]>
-            g (float[2] x, bool c) => (float[2] y) {
-                y = If (c) <
-                    then_branch = a () => (float[2] t) { t = Relu(x) },
-                    else_branch = b () => (float[2] e) { e = Exp(x) }
-                >
-            }
-        """),
-        "its condition (input 0) is computed at run time",
-    ),
     "mismatched shapes": (
         model("float[2,3] a, float[4,3] b", "y = Add(a, b)"),
         "node 'Add_0' (Add): shapes 2x3 and 4x3 do not broadcast",
