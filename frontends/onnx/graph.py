@@ -58,6 +58,9 @@ class ValueScope:
         return {*self.values, *self.initializers}
 
 
+_BLOCKED_LAYOUT = "com.microsoft.nchwc"
+"""The domain of onnxruntime's convolutions over blocks of channels."""
+
 _MOST_SHOWN = 100
 """Nodes that an error lists at most."""
 
@@ -230,6 +233,12 @@ class NodeImporter:
         if domain not in self._opsets:
             raise CloptError(
                 f"{label}: the model does not import the domain '{printable(domain)}'."
+            )
+        if domain == _BLOCKED_LAYOUT:
+            raise CloptError(
+                f"{label}: operators of the domain '{domain}' have blocks of channels whose size "
+                "depends on the processor and is not in the file; optimise the model at the level "
+                "ORT_ENABLE_EXTENDED."
             )
         opset = self._opsets[domain]
         if handler_for(domain, node.op_type, opset) is not None:

@@ -46,6 +46,14 @@ SENTENCES = {
         model(X, "y = own.Relu(x)", domains={"own": 3}),
         "opset 3 of the domain 'own' has no operator Relu",
     ),
+    "layout of one processor": (
+        model(
+            "float[1,8,4,4] x",
+            "y = com.microsoft.nchwc.ReorderInput(x)",
+            domains={"com.microsoft.nchwc": 1},
+        ),
+        "is not in the file; optimise the model at the level ORT_ENABLE_EXTENDED",
+    ),
     "unread attribute": (
         model(X, "y = Relu<slope=1.0>(x)"),
         "Relu of opset 18 has no attribute 'slope'",
