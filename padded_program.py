@@ -31,7 +31,7 @@ class PaddedProgram:
 
     def run(self, inputs: Mapping[str, Given], outputs: Outputs | None = None) -> list[Any]:
         """Run one inference, as `CompiledModel.run` does."""
-        return self.program.executable.run({**inputs, **self.sizes}, outputs, self.shapes)
+        return self.program.executable.run(inputs, outputs, self.shapes, self.sizes)
 
     def enqueue(self, queue: CommandQueue, buffers: Mapping[str, Bindable]) -> None:
         """Enqueue one inference, as `CompiledModel.enqueue` does."""

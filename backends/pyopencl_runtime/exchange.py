@@ -5,7 +5,7 @@ Kernels of a CPU read and write large arrays of the host where they lie, if thes
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
@@ -115,15 +115,18 @@ class Exchange:
         """Return the memory of the ports that use the caller's in place; the others have none."""
         return self._memory | {i: self._over(i, array) for i, array in self._in_place.items()}
 
-    def send(self, memory: Sequence[PortMemory]) -> list[cl.Event]:
-        """Copy to `memory`, that of all ports, the inputs that are not read in place."""
+    def send(self, memory: Sequence[PortMemory], held: Collection[str]) -> list[cl.Event]:
+        """Copy to `memory`, that of all ports, the inputs that are not read in place.
+
+        `held` names inputs whose arrays are there already.
+        """
         side = self._side
         for i in self._boxed.keys() & side.inputs.keys():
             side.boxes[i].fill(side.queue, cast("cl.Buffer", memory[i]), self._boxed[i])
         return [
             event
             for i, array in self._host.items()
-            if i in side.inputs
+            if i in side.inputs and side.inputs[i].name not in held
             for event in upload(side.queue, side.inputs[i], memory[i], array, side.boxes[i])
         ]
 

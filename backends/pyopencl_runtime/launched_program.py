@@ -137,7 +137,7 @@ class RestrictedProgram(LaunchedProgram):
         self._plan = whole._plan.at(value)
         self._largest = whole._largest
         self._arena_lock = whole._arena_lock
-        self._own = whole._own
+        self._own, self._sent = whole._own, whole._sent
         self.source = whole.source
         self.built_from_cache = whole.built_from_cache
         self.arena_bytes, self.arena = whole.arena_bytes, whole.arena

@@ -96,37 +96,55 @@ class Runnable(ABC):
         self._given_boxes: dict[int, cl.Buffer] = {}
         self._images_bound: dict[int, cl.Image] = {}
         self._sides: dict[Hashable, Side] = {}
+        self._sent: dict[str, Array] = {}
+        """The arrays for `sizes` that the last `run` copied."""
 
     @overload
     def run(
-        self, inputs: Arrays, outputs: Sequence[str] | None = None, shapes: Shapes | None = None
+        self,
+        inputs: Arrays,
+        outputs: Sequence[str] | None = None,
+        shapes: Shapes | None = None,
+        sizes: Mapping[str, Array] = ...,
     ) -> list[Array]: ...
     @overload
     def run(
-        self, inputs: Arrays, outputs: Mapping[str, _T], shapes: Shapes | None = None
+        self,
+        inputs: Arrays,
+        outputs: Mapping[str, _T],
+        shapes: Shapes | None = None,
+        sizes: Mapping[str, Array] = ...,
     ) -> list[_T]: ...
     def run(
-        self, inputs: Arrays, outputs: Outputs | None = None, shapes: Shapes | None = None
+        self,
+        inputs: Arrays,
+        outputs: Outputs | None = None,
+        shapes: Shapes | None = None,
+        sizes: Mapping[str, Array] = MappingProxyType({}),
     ) -> list[Any]:
         """Run one inference and wait for it; `CompiledModel.run` explains the arguments.
 
         Inputs and outputs that are bound to images are neither passed nor returned. `shapes` are
         those of all inputs and outputs if some are smaller than the program's. Then only the
         leading boxes of these shapes are copied. The other elements of an input keep the values of
-        an earlier inference, or are zero.
+        an earlier inference, or are zero. `sizes` are inputs by name that depend on the shapes
+        alone, whose arrays the caller never changes: the device keeps those of the last inference.
         """
+        if sizes:
+            inputs = {**cast("Mapping[str, Given]", inputs), **sizes}
         exchange = self._exchange(inputs, outputs, shapes)
         with self._arena_lock:
             memory = self._memory_for(exchange)
             try:
                 # pyopencl waits when a transfer's event is dropped, so the events live to the end.
-                sent = exchange.send(memory)
+                sent = exchange.send(memory, self._held(sizes))
                 self._enqueue(self.queue, memory)
                 received = exchange.receive(memory)
             finally:
                 # Even after an error: commands may still use arrays that the caller frees.
                 self.queue.finish()
             del sent
+            self._sent.update(sizes)
             for each in received:
                 each.end()
         return exchange.results
@@ -146,7 +164,7 @@ class Runnable(ABC):
         with self._arena_lock:
             memory = self._memory_for(exchange)
             try:
-                sent = exchange.send(memory)
+                sent = exchange.send(memory, self._held({}))
                 for _ in range(WARM_UP):
                     self._enqueue(self.queue, memory)
             finally:
@@ -325,6 +343,12 @@ class Runnable(ABC):
         if not given:
             self._used = memory
         return memory
+
+    def _held(self, sizes: Mapping[str, Array]) -> Collection[str]:
+        """Return the inputs whose arrays are on the device; a copy that fails leaves none there."""
+        held = [name for name, array in sizes.items() if self._sent.get(name) is array]
+        self._sent.clear()
+        return held
 
     def _make(self, index: int, queue: cl.CommandQueue) -> PortMemory:
         if self._ports[index].image is not None:

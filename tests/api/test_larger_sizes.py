@@ -15,6 +15,7 @@ import clopt
 from clopt.backends.pyopencl_runtime import find_device
 from clopt.errors import CloptError
 from clopt.frontends.onnx import import_onnx
+from support.cl.exchange import counted_copies
 from support.onnx.models import by_onnxruntime, model
 
 pytestmark = pytest.mark.filterwarnings("ignore::clopt.errors.CloptWarning")
@@ -203,6 +204,18 @@ def test_sequences_share_a_program_that_takes_fewer_work_items(
         check(compiled, SEQUENCE, floats(1, length, 8))
     assert asked == [39, 33, 61]
     assert compiled.programs == 1
+
+
+def test_masks_of_the_last_size_stay_on_the_device(device: str, monkeypatch: pytest.MonkeyPatch):
+    compiled = dynamic(SEQUENCE, device, {"n": (2, 64, 64)})
+    copies = counted_copies(monkeypatch)
+    made: list[int] = []
+    for length in (39, 39, 40, 39):
+        copies.clear()
+        check(compiled, SEQUENCE, floats(1, length, 8))
+        made.append(len(copies))
+    assert made[1] == 2, "x and y"
+    assert min(made[0], made[2], made[3]) > 2
 
 
 def test_a_special_size_does_not_keep_others_exact(device: str):
