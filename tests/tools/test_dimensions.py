@@ -48,7 +48,7 @@ def test_a_command_line_gets_the_options_to_paste(main, path: Path, capsys):
 def test_python_gets_the_argument_to_paste(path: Path):
     compiled = clopt.compile(path, target="pocl")
     with pytest.raises(clopt.CloptError) as refused:
-        compiled.save("folder")
+        compiled.prepare()
     assert (
         f'the dimensions {LISTED} are not fixed; bind with dims={{"n": 1, "s": ..., "t": ...}}, or '
     ) in str(refused.value)
