@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .reports.memory import MemoryReport
     from .reports.profile import Profile
     from .reports.quantization import QuantizationReport
+    from .size_table import SizeTable
     from .weights import Weights
 
 
@@ -294,14 +295,8 @@ class CompiledModel:
         is written completely or not at all. An existing folder is replaced only if it holds such a
         library and nothing else. Raises CloptError if `name` is not a C identifier.
         """
-        from .backends.host_c import package_files, write_package
-
         check_type("folder", folder, (str, PathLike), "the path of a folder")
-        other = self.fallback
-        fallback = (_planned(other.module), other.source) if other else None
-        module = _planned(self.module)
-        files = package_files(module, self.source, self.weights, name, fallback)
-        write_package(Path(folder), files)
+        write_c(self, Path(folder), name)
 
     def save_graphs(self, folder: str | Path) -> None:
         """Write the graphs of accelerators to `folder`, as files for other programs.
@@ -346,6 +341,15 @@ def make_model(
         made = CompiledModel(contents, make, made)
     assert made, "a model has a plan"
     return made
+
+
+def write_c(model: CompiledModel, path: Path, name: str, table: SizeTable | None = None) -> None:
+    """Write a program as a C package, perhaps for the sizes of a table whose program 0 it is."""
+    from .backends.host_c import package_files, write_package
+
+    plans = [(_planned(each.module), each.source) for each in (model, model.fallback) if each]
+    fallback = None if len(plans) == 1 else plans[1]
+    write_package(path, package_files(*plans[0], model.weights, name, fallback, table))
 
 
 def _planned(module: ModuleOp) -> ModuleOp:

@@ -143,6 +143,15 @@ class DynamicModel(OpenModel):
         check_type("folder", folder, (str, PathLike), "the path of a folder")
         self.ranged().save(folder)
 
+    def save_c(self, folder: str | Path, name: str = "model") -> None:
+        """Write the program for the largest sizes as a C package, as `CompiledModel.save_c` does.
+
+        It also serves the other sizes of the ranges, if they are not special.
+        """
+        check_type("folder", folder, (str, PathLike), "the path of a folder")
+        ranges = {name: replace(each, usual=each.most) for name, each in self._ranges.items()}
+        self.ranged(ranges).save_c(folder, name)
+
     def _refuse(self) -> NoReturn:
         raise CloptError(
             f"The model has one program for each {self.reason.programs()}, or take the program for "

@@ -6,6 +6,7 @@ import json
 import math
 from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 
 from .compiled_model import CompiledModel
@@ -21,8 +22,6 @@ from .weights import Weights
 
 MOST_SIZES = 2048
 """Each set of sizes takes a proof of .05 to .3 s."""
-
-MOST_SAVED = 32
 
 _MOST_BYTES = 256 << 20
 
@@ -50,8 +49,8 @@ class RangedCompilation:
             key, compilation = self.search.program(self.compilation, dims, larger)
             programs.setdefault(key, compilation)
             rows[sizes] = _row([*programs].index(key), larger, weights)
-        _check(len(programs), ranges, weights)
-        made = [_returning(self.compile(*each)) for each in programs.items()]
+        _check(weights)
+        made = [partial(self.compile, *each) for each in programs.items()]
         arrays = {key: weights.get(key) for key in weights.keys()}
         return RangedModel(SizeTable(self.inputs, self.outputs, ranges, rows, arrays), made)
 
@@ -85,21 +84,11 @@ def _row(program: int, larger: LargerSizes | None, weights: Weights) -> ServedSi
     return ServedSizes(program, larger.value, larger.restriction.shapes, arrays)
 
 
-def _check(programs: int, ranges: Mapping[str, SizeRange], weights: Weights) -> None:
-    if programs > MOST_SAVED:
-        usual = ", ".join(f'"{name}": {(r.least, r.most, r.most)}' for name, r in ranges.items())
-        raise CloptError(
-            f"The sizes of the ranges take {programs} programs, and a saved model has at most "
-            f"{MOST_SAVED}; let one serve as many as it can, by dims={{{usual}}}, or narrow the "
-            "ranges."
-        )
+def _check(weights: Weights) -> None:
+    """Raise CloptError for arrays that are too large."""
     size = sum(weights.get(key).nbytes for key in weights.keys())
     if size > _MOST_BYTES:
         raise CloptError(
             f"Arrays that depend on the sizes take {size >> 20} MiB, and a saved model has at most "
             f"{_MOST_BYTES >> 20} MiB; narrow the ranges."
         )
-
-
-def _returning(program: CompiledModel) -> Callable[[], CompiledModel]:
-    return lambda: program

@@ -1,4 +1,4 @@
-"""Models with ranges of sizes whose programs are all compiled, so that they can be saved."""
+"""Models with a program for each size of their ranges, which can be saved."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from threading import Lock
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from .backends.pyopencl_runtime.shared_arenas import SharedArenas
-from .compiled_model import CompiledModel, make_model
+from .compiled_model import CompiledModel, make_model, write_c
 from .errors import CloptError
 from .messages.arguments import check_type
 from .open_model import OpenModel
@@ -26,10 +26,14 @@ if TYPE_CHECKING:
     from .options import Place
 
 
-class RangedModel(OpenModel):
-    """A model with a program for every size of its ranges, which compiles nothing.
+MOST_SAVED = 32
+"""Programs of a saved model, each of which takes as long to compile as one for fixed sizes."""
 
-    `clopt.load` returns one for a folder that `DynamicModel.save` wrote.
+
+class RangedModel(OpenModel):
+    """A model with a program for every size of its ranges.
+
+    `clopt.load` returns one for a folder that `DynamicModel.save` wrote, which compiles nothing.
     """
 
     def __init__(self, table: SizeTable, programs: Sequence[Callable[[], CompiledModel]]) -> None:
@@ -97,7 +101,27 @@ class RangedModel(OpenModel):
         from .backends.saved_sizes import save_ranged
 
         check_type("folder", folder, (str, PathLike), "the path of a folder")
+        self._check_count()
         save_ranged(Path(folder), self.table, [*map(self.program_at, range(self.table.programs))])
+
+    def save_c(self, folder: str | Path, name: str = "model") -> None:
+        """Write the program for the largest sizes as `CompiledModel.save_c` does.
+
+        The package takes all sizes that this program serves.
+        """
+        check_type("folder", folder, (str, PathLike), "the path of a folder")
+        write_c(self.program_at(0), Path(folder), name, self.table)
+
+    def _check_count(self) -> None:
+        """Raise CloptError if the model needs too many programs to save them all."""
+        if (count := self.table.programs) > MOST_SAVED:
+            ranges = self.table.ranges.items()
+            usual = ", ".join(f'"{name}": {(r.least, r.most, r.most)}' for name, r in ranges)
+            raise CloptError(
+                f"The sizes of the ranges take {count} programs, and a saved model has at most "
+                f"{MOST_SAVED}; let one serve as many as it can, by dims={{{usual}}}, or narrow "
+                "the ranges."
+            )
 
     def _check(self, dims: Mapping[str, int]) -> None:
         self.table.row(dims)

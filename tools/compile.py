@@ -42,6 +42,7 @@ from .tables import table, terminal
 EXAMPLES = """\
 clopt-compile model.onnx --dim batch=1 -o folder
 clopt-compile model.onnx --dim batch=1..32 -o folder
+clopt-compile model.onnx --dim batch=2..32 --emit=c -o folder
 clopt-compile model.onnx --target adreno-740 texture=prefer --explain -o folder
 clopt-compile model.onnx --target adreno-740 --emit=c --name net -o folder
 clopt-compile model.onnx --quantize int8 --calibrate data.npz -o folder

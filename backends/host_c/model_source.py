@@ -63,9 +63,12 @@ def print_tables(tables: Tables, source: str, offsets: Mapping[str, int]) -> str
 
 
 def print_info(
-    tables: Tables, name: str, target: str, weights_bytes: int, arenas: tuple[str, int]
+    tables: Tables, name: str, target: str, weights_bytes: int, arenas: tuple[str, int], dims: int
 ) -> str:
-    """Return the initialiser of a `clopt_info`; `arenas` is a table of sizes and its length."""
+    """Return the initialiser of a `clopt_info`; `arenas` is a table of sizes and its length.
+
+    `dims` is the number of open dimensions.
+    """
     arena_sizes, arena_count = arenas
     ports = tables.program.ports
     rows = {
@@ -78,6 +81,8 @@ def print_info(
         "arena_sizes": arena_sizes if arena_count else "NULL",
         "weights_bytes": str(weights_bytes),
     }
+    if dims:
+        rows |= {"dim_count": str(dims), "dims": "dims"}
     return "\n".join(f"{INDENT}.{key} = {value}," for key, value in rows.items())
 
 
@@ -339,6 +344,9 @@ def _launch(launch: LaunchRow, tables: Tables, comments: Mapping[str, str]) -> s
         bounds = f"(const cl_int[]){braces(map(str, kernel.bounds))}"
         lines.append({"bounds": bounds, "bound_count": str(len(kernel.bounds))})
     lines.append(_rows(launch.rows))
+    if launch.sizes is not None:
+        ranged = braces(braces(map(str, size)) for size in launch.sizes)
+        lines.append({"ranged": f"(const clopt_ranged_size[]){ranged}"})
     if kernel.scalars:
         rows = (braces([str(at), str(size), f"{value}u"]) for at, size, value in kernel.scalars)
         scalars = f"(const clopt_scalar[]){braces(rows)}"

@@ -59,7 +59,9 @@ class Package:
             for key, file in plan.tables.programs.items()
         }
         """Program binaries by file name."""
-        self.bodies = [print_tables(plan.tables, plan.source, offsets) for plan in plans]
+        self.bodies = [
+            print_tables(plan.tables, plan.source, offsets) + plan.size_tables for plan in plans
+        ]
         optional = len(plans) > 1
         self.operations = self.offload.tables(offsets, name, optional) if self.offload else ""
         self.digest = _digest(
@@ -124,6 +126,7 @@ class Package:
             "offload_need": "",
             "offload_build_need": "",
             "offload_readme": "",
+            "sizes_readme": _about_sizes(name, self.dims),
             "programs_cmake": "".join(map(_COPY_PROGRAM.format, self.programs)),
             "programs_readme": _about_programs(list(self.programs)),
             "sources": f"{name}.c {name}_kernels.c",
@@ -165,7 +168,14 @@ class Package:
         """Return the initialiser of a plan's `clopt_info`, or of the package's."""
         arenas = plan.arenas if arena_sizes == "arena_sizes" else self.arenas
         table = (arena_sizes, len(arenas))
-        return print_info(plan.tables, self.name, self.target, self.constants.file_bytes, table)
+        facts = self.name, self.target, self.constants.file_bytes
+        return print_info(plan.tables, *facts, table, len(self.dims))
+
+    @property
+    def dims(self) -> Mapping[str, list[int]]:
+        """The least and the largest size of each open dimension."""
+        sizes = self.plan.sizes
+        return {} if sizes is None else {n: [min(s), max(s)] for n, s in sizes.ends.items()}
 
     def program(self, plan: PackagePlan, info: str, sources: str, **fields: str) -> str:
         """Return the initialiser of a plan's `clopt_program`."""
@@ -174,6 +184,7 @@ class Package:
             tables = f"&{self.name}_{self.suffix}"
             fields = {"offload": f"&{plan.offload.symbol}", "offload_tables": tables} | fields
         texts = program_sources(plan.tables, plan.source)
+        fields = plan.size_fields | fields
         return print_program(plan.tables, texts, plan.source, self.digest, names, fields)
 
     def kernels(self, plan: PackagePlan, table: str) -> str:
@@ -197,12 +208,26 @@ class Package:
             "plans": [plan.name for plan in self.plans],
             FILES: {path: digest(contents[path]) for path in sorted(contents)},
         }
+        if self.dims:
+            description["dims"] = self.dims
         if self.offload:
             description[self.suffix] = self.offload.describe()
         return description
 
 
 _COPY_PROGRAM = "\n    configure_file({0} {0} COPYONLY)"
+
+
+def _about_sizes(name: str, dims: Mapping[str, Sequence[int]]) -> str:
+    if not dims:
+        return ""
+    texts = [f"{_code(dim)} from {least} to {most}" for dim, (least, most) in dims.items()]
+    return (
+        f"\nOpen sizes: {' and '.join(texts)}. The table shows the largest tensors; buffers\n"
+        f"must hold these. `{name}_set_dim(model, name, size)` sets a size for later inferences,\n"
+        f"whose inputs and outputs are arrays without gaps; `{name}_shape` and `{name}_bytes`\n"
+        "return their extents and bytes.\n"
+    )
 
 
 def _about_programs(files: Sequence[str]) -> str:

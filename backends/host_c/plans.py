@@ -13,6 +13,7 @@ from xdsl.dialects.builtin import ModuleOp
 from ...weights import Weights
 from ..offload import CommandLibrary, library_of, refuse_calls, with_launches
 from ..programs import program_of
+from .package_sizes import PackageSizes
 from .tables import RootKind, Tables, make_tables
 
 
@@ -23,6 +24,19 @@ class PackagePlan:
     tables: Tables
     source: str
     offload: CommandLibrary | None
+    sizes: PackageSizes | None = None
+    sizes_key: str = ""
+    """The key of the contents of inputs for sizes."""
+
+    @property
+    def size_tables(self) -> str:
+        """The tables of sizes."""
+        return "" if self.sizes is None else self.sizes.print_tables(self.tables)
+
+    @property
+    def size_fields(self) -> dict[str, str]:
+        """The fields of a `clopt_program` with ranges of sizes."""
+        return {} if self.sizes is None else self.sizes.fields(self.tables, self.sizes_key)
 
     @property
     def name(self) -> str:
@@ -41,8 +55,17 @@ class PackagePlan:
         return [arena.bytes for arena in self.tables.arenas]
 
 
-def make_plan(module: ModuleOp, source: str, weights: Weights) -> PackagePlan:
-    """Return the plan of a compiled module; raise CloptError if it cannot run as C."""
+def make_plan(
+    module: ModuleOp, source: str, weights: Weights, sizes: PackageSizes | None = None
+) -> PackagePlan:
+    """Return the plan of a compiled module; raise CloptError if it cannot run as C.
+
+    With `sizes`, their contents are added to `weights`.
+    """
     refuse_calls(program_of(module))
+    key = ""
+    if sizes is not None:
+        key = sizes.add_contents(weights)
+        module = sizes.hidden(module, key)
     tables = make_tables(with_launches(module, weights), weights)
-    return PackagePlan(tables, source, library_of(tables.program, weights))
+    return PackagePlan(tables, source, library_of(tables.program, weights), sizes, key)

@@ -19,6 +19,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from ...dialects import cl, tir
 from ...dialects.cl.images import image_of, is_over_buffer
 from ...dialects.cl.ops import byte_count
+from ...dialects.ranged_size import RangedSize
 from ...errors import CloptError
 from ...weights import Weights
 from ..programs import program_of
@@ -85,6 +86,8 @@ class LaunchRow:
     arguments: list[int]
     rows: tuple[tuple[int, int], ...] = ()
     """The start and the step of each row, in elements."""
+    sizes: tuple[RangedSize, ...] | None = None
+    """The global size for smaller values of the program's symbol; None if it stays the same."""
 
 
 @dataclass(frozen=True)
@@ -123,6 +126,8 @@ class Tables:
     values: list[Value] = field(default_factory=list[Value])
     commands: list[Command] = field(default_factory=list["Command"])
     repetitions: list[cl.Repetition] = field(default_factory=list[cl.Repetition])
+    numbers: dict[SSAValue, int] = field(default_factory=dict[SSAValue, int])
+    """The roots of the values that are memory objects."""
 
     @property
     def programs(self) -> dict[str, str]:
@@ -159,7 +164,7 @@ class _Maker:
         self.tables = Tables(program, [])
         self.parts = cl.parts(program)
         self.over_parts = _images_over_parts(self.parts)
-        self.roots: dict[SSAValue, int] = {}
+        self.roots = self.tables.numbers
         self.objects: dict[SSAValue, int] = {}
         self.values: dict[SSAValue, int] = {}
         self.slots: dict[Slot, int] = {}
@@ -255,7 +260,7 @@ class _Maker:
         arguments = [self.value(buffer_of_row(arg)) for arg in op.args]
         rows = tuple((start, step) for _, start, step in row_arguments(kernel, op.args))
         number = self.tables.kernels.index(kernel)
-        self.tables.commands.append(LaunchRow(number, arguments, rows))
+        self.tables.commands.append(LaunchRow(number, arguments, rows, op.ranged_sizes))
 
     def copy(self, op: cl.EnqueueCopyOp) -> None:
         if byte_count(op.source.type):

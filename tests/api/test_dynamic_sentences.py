@@ -41,7 +41,6 @@ NEEDS_ONE_PROGRAM: dict[str, Callable[[clopt.CompiledModel], object]] = {
     "executable": lambda m: m.executable,
     "source": lambda m: m.source,
     "memory": lambda m: m.memory,
-    "save_c": lambda m: m.save_c("folder"),
     "report": lambda m: m.report(),
     "describe": lambda m: m.describe(),
     "plan": lambda m: m.plan,
@@ -62,7 +61,7 @@ def test_what_needs_one_program_names_the_remedies(name: str):
 def test_what_needs_one_value_names_the_inputs():
     compiled = clopt.compile(RESHAPED, target="pocl")
     with pytest.raises(clopt.CloptError) as refused:
-        compiled.save("folder")
+        compiled.save_c("folder")
     assert str(refused.value) == (
         "The model has one program for each value of 's', which decides shapes or branches; use "
         "constants instead, or take the program for some inputs by model.for_inputs(inputs)."

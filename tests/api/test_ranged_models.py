@@ -15,7 +15,7 @@ import pyopencl.array as cla
 import pytest
 
 import clopt
-from clopt import ranged_compilation
+from clopt import ranged_model
 from clopt.backends.pyopencl_runtime import find_device
 from clopt.files.folders import digest
 from support import processes
@@ -193,7 +193,7 @@ def test_what_a_loaded_model_refuses(device: str, tmp_path: Path):
 def test_ranges_that_cannot_be_saved(
     dims: Dims, match: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ):
-    monkeypatch.setattr(ranged_compilation, "MOST_SAVED", 2)
+    monkeypatch.setattr(ranged_model, "MOST_SAVED", 2)
     compiled = clopt.compile(LAST, target="pocl", dims=dims)  # type: ignore[arg-type]
     with pytest.raises(clopt.CloptError, match=match):
         compiled.save(tmp_path / "saved")

@@ -171,11 +171,62 @@ static int is_image(const clopt_model *model, size_t index) {
     return model->program->roots[index].image.kind != CLOPT_NO_IMAGE;
 }
 
+/* Makes inferences copy from or to `buffer`, or to none; the model retains it. */
+static clopt_status give(clopt_model *model, size_t index, cl_mem buffer) {
+    clopt_status status = CLOPT_OK;
+    if (buffer) {
+        status = retain(model, model->program->info->tensors[index].name, buffer);
+    }
+    if (status == CLOPT_OK && model->given[index]) {
+        clReleaseMemObject(model->given[index]);
+    }
+    if (status == CLOPT_OK) {
+        model->given[index] = buffer;
+    }
+    return status;
+}
+
+/* Creates device memory for the contents of a tensor that inferences copy. */
+static cl_mem make_staging(const clopt_model *model, size_t index, cl_int *error) {
+    if (is_image(model, index)) {
+        return clopt_create_image(model, &model->program->roots[index].image, 0,
+                                  CL_MEM_READ_WRITE, NULL, NULL, error);
+    }
+    return clCreateBuffer(model->context, CL_MEM_READ_WRITE,
+                          model->program->info->tensors[index].bytes, NULL, error);
+}
+
+static clopt_status ensure_staging(clopt_model *model, size_t index) {
+    cl_int error;
+    if (model->staging[index]) {
+        return CLOPT_OK;
+    }
+    model->staging[index] = make_staging(model, index, &error);
+    if (!model->staging[index]) {
+        return clopt_fail_opencl(model, is_image(model, index) ? "clCreateImage" : "clCreateBuffer",
+                                 model->program->info->tensors[index].name, error);
+    }
+    clopt_status status = clopt_clear_staging(model, index);
+    if (status != CLOPT_OK) {
+        clReleaseMemObject(model->staging[index]);
+        model->staging[index] = NULL; /* the next call tries again */
+    }
+    return status;
+}
+
+/* Binds memory that kernels use in place, or its copy in the tensor's own memory. */
 static clopt_status bind_memory(clopt_model *model, size_t index, const char *kind,
                                 cl_mem memory) {
+    int is_staged = model->staged[index];
     clopt_status status = check_access(model, index, kind, memory);
+    if (status == CLOPT_OK && is_staged) {
+        status = ensure_staging(model, index);
+    }
     if (status == CLOPT_OK) {
-        status = bind(model, index, memory);
+        status = bind(model, index, is_staged ? model->staging[index] : memory);
+    }
+    if (status == CLOPT_OK) {
+        status = give(model, index, is_staged ? memory : NULL);
     }
     if (status == CLOPT_OK) {
         model->hosts[index] = NULL;
@@ -207,16 +258,6 @@ clopt_status clopt_bind_image(clopt_model *model, size_t index, cl_mem image) {
     return status == CLOPT_OK ? bind_memory(model, index, "image", image) : status;
 }
 
-/* Creates device memory for the contents of a tensor that is bound to host memory. */
-static cl_mem make_staging(const clopt_model *model, size_t index, cl_int *error) {
-    if (is_image(model, index)) {
-        return clopt_create_image(model, &model->program->roots[index].image, 0,
-                                  CL_MEM_READ_WRITE, NULL, NULL, error);
-    }
-    return clCreateBuffer(model->context, CL_MEM_READ_WRITE,
-                          model->program->info->tensors[index].bytes, NULL, error);
-}
-
 clopt_status clopt_bind_host(clopt_model *model, size_t index, void *data) {
     clopt_status status = check_index(model, index);
     if (status != CLOPT_OK) {
@@ -230,16 +271,13 @@ clopt_status clopt_bind_host(clopt_model *model, size_t index, void *data) {
         return clopt_fail(model, CLOPT_ARGUMENT, "The memory for %s is a null pointer.",
                           tensor->name);
     }
-    if (!model->staging[index]) {
-        cl_int error;
-        model->staging[index] = make_staging(model, index, &error);
-        if (!model->staging[index]) {
-            return clopt_fail_opencl(model,
-                                     is_image(model, index) ? "clCreateImage" : "clCreateBuffer",
-                                     tensor->name, error);
-        }
+    status = ensure_staging(model, index);
+    if (status == CLOPT_OK) {
+        status = bind(model, index, model->staging[index]);
     }
-    status = bind(model, index, model->staging[index]);
+    if (status == CLOPT_OK) {
+        status = give(model, index, NULL);
+    }
     if (status == CLOPT_OK) {
         model->hosts[index] = data;
     }

@@ -97,11 +97,13 @@ clopt_step clopt_next_step(const clopt_program *program, clopt_step step) {
 static clopt_status enqueue_launch(clopt_model *model, clopt_step step, cl_event *done) {
     const clopt_command *command = &model->program->commands[step.command];
     const size_t *local = command->local[0] ? command->local : NULL;
+    size_t global[3];
     cl_kernel kernel = model->kernels[step.command];
     cl_int error = clopt_set_rows(kernel, command, step.iteration);
+    clopt_global_size(model, command, global);
     if (error == CL_SUCCESS) {
         error = clEnqueueNDRangeKernel(model->queue, kernel, command->dimensions, NULL,
-                                       command->global, local, 0, NULL, done);
+                                       global, local, 0, NULL, done);
     }
     return error == CL_SUCCESS ? CLOPT_OK
                                : clopt_fail_opencl(model, "clEnqueueNDRangeKernel",
@@ -160,33 +162,26 @@ clopt_status clopt_enqueue_command(clopt_model *model, clopt_step step, cl_event
     return enqueue[model->program->commands[step.command].kind](model, step, done);
 }
 
-/* Enqueues the copies of tensors from `first` up to `end` that are bound to host memory. */
+/* Enqueues the copies of tensors from `first` up to `end` from or to the caller's memory. */
 static clopt_status enqueue_transfers(clopt_model *model, size_t first, size_t end) {
-    const clopt_info *info = model->program->info;
-    cl_int error = CL_SUCCESS;
     for (size_t i = first; i < end; i++) {
-        size_t bytes = info->tensors[i].bytes;
-        if (!model->hosts[i]) {
+        int is_image = model->program->roots[i].image.kind != CLOPT_NO_IMAGE;
+        if (!model->hosts[i] && !model->given[i]) {
             continue;
         }
-        if (model->program->roots[i].image.kind != CLOPT_NO_IMAGE) {
-            error = clopt_transfer_image(model, i);
-        } else if (i < info->input_count) {
-            error = clEnqueueWriteBuffer(model->queue, model->roots[i], CL_FALSE, 0, bytes,
-                                         model->hosts[i], 0, NULL, NULL);
-        } else {
-            error = clEnqueueReadBuffer(model->queue, model->roots[i], CL_FALSE, 0, bytes,
-                                        model->hosts[i], 0, NULL, NULL);
-        }
+        cl_int error = is_image ? clopt_transfer_image(model, i) : clopt_transfer(model, i);
         if (error != CL_SUCCESS) {
-            return clopt_fail_opencl(model, "A transfer", info->tensors[i].name, error);
+            return clopt_fail_opencl(model, "A transfer", model->program->info->tensors[i].name,
+                                     error);
         }
     }
     return CLOPT_OK;
 }
 
 clopt_status clopt_enqueue_inputs(clopt_model *model) {
-    return enqueue_transfers(model, 0, model->program->info->input_count);
+    clopt_status status = clopt_enqueue_sizes(model);
+    return status == CLOPT_OK ? enqueue_transfers(model, 0, model->program->info->input_count)
+                              : status;
 }
 
 clopt_status clopt_enqueue_outputs(clopt_model *model) {

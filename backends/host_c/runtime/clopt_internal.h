@@ -38,6 +38,10 @@ struct clopt_model {
     int are_apart;       /* 0 if bindings have changed since outputs were checked for overlaps */
     cl_mem *staging;     /* by tensor: buffers for tensors that are bound to host memory */
     void **hosts;        /* by tensor: that host memory */
+    cl_mem *given;       /* by tensor: the caller's buffer, if inferences copy from or to it */
+    unsigned char *staged; /* by tensor: whether a buffer would be given */
+    unsigned sizes;      /* the current set of sizes */
+    int are_sizes_sent;  /* whether the size inputs have their contents for it */
     clopt_replay *replay; /* NULL unless options.replay is set */
     void *offloaded;      /* the state of the program's offload */
     int is_refused;       /* whether the offload could not be created */
@@ -233,6 +237,25 @@ const clopt_repetition *clopt_repetition_of(const clopt_program *program, unsign
 clopt_step clopt_next_step(const clopt_program *program, clopt_step step);
 clopt_status clopt_enqueue_inputs(clopt_model *model);
 clopt_status clopt_enqueue_outputs(clopt_model *model);
+
+/* clopt_sizes.c */
+
+#define CLOPT_MOST_AXES 32
+
+/* Finds the tensors for which inferences copy between their own memory and the caller's buffer. */
+void clopt_find_staged(clopt_model *model);
+
+/* Makes the elements of new staging memory valid, of which smaller sizes leave some as they are. */
+clopt_status clopt_clear_staging(clopt_model *model, size_t index);
+
+/* Enqueues the contents of the size inputs if the sizes have changed. */
+clopt_status clopt_enqueue_sizes(clopt_model *model);
+
+/* Enqueues the copies between a tensor's memory and the caller's. */
+cl_int clopt_transfer(clopt_model *model, size_t index);
+
+/* Computes the work-items of a launch for the current sizes. */
+void clopt_global_size(const clopt_model *model, const clopt_command *command, size_t global[3]);
 
 /* clopt_replay.c */
 

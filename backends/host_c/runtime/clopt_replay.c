@@ -115,8 +115,10 @@ static clopt_status record_buffer(clopt_model *model, clopt_recording *recording
     recording->handle = buffer;
     for (unsigned i = recording->first; i < recording->end; i++) {
         const clopt_command *launch = &model->program->commands[i];
+        size_t global[3];
+        clopt_global_size(model, launch, global);
         error = replay->add_launch(buffer, NULL, NULL, model->kernels[i], launch->dimensions, NULL,
-                                   launch->global, local_of(launch), 0, NULL, NULL, NULL);
+                                   global, local_of(launch), 0, NULL, NULL, NULL);
         if (error != CL_SUCCESS) {
             return fail(model, "clCommandNDRangeKernelKHR", error);
         }
@@ -164,9 +166,11 @@ static clopt_status record_command(clopt_model *model, cl_command_queue recorder
     if (command->kind == CLOPT_OFFLOAD) {
         return model->program->offload->enqueue(model, recorder, command->operation, NULL);
     }
+    size_t global[3];
+    clopt_global_size(model, command, global);
     cl_int error =
         clEnqueueNDRangeKernel(recorder, model->kernels[index], command->dimensions, NULL,
-                               command->global, local_of(command), 0, NULL, NULL);
+                               global, local_of(command), 0, NULL, NULL);
     return error == CL_SUCCESS ? CLOPT_OK : fail(model, "clEnqueueNDRangeKernel", error);
 }
 

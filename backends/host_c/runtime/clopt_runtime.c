@@ -22,11 +22,14 @@ static clopt_status allocate_tables(clopt_model *model) {
     model->places = allocate(program->slot_count, sizeof *model->places);
     model->staging = allocate(tensors, sizeof *model->staging);
     model->hosts = allocate(tensors, sizeof *model->hosts);
+    model->given = allocate(tensors, sizeof *model->given);
+    model->staged = allocate(tensors, sizeof *model->staged);
     if (!model->programs || !model->kernels || !model->roots || !model->places ||
-        !model->staging || !model->hosts) {
+        !model->staging || !model->hosts || !model->given || !model->staged) {
         return clopt_fail(model, CLOPT_HOST_MEMORY,
                           "There is not enough memory for the model's tables.");
     }
+    clopt_find_staged(model);
     return CLOPT_OK;
 }
 
@@ -205,6 +208,7 @@ static void clear(clopt_model *model) {
     }
     release_memories(model->roots, program->root_count);
     release_memories(model->staging, clopt_tensor_count(program->info));
+    release_memories(model->given, clopt_tensor_count(program->info));
     if (model->queue) {
         clReleaseCommandQueue(model->queue);
     }
@@ -217,6 +221,8 @@ static void clear(clopt_model *model) {
     free(model->places);
     free(model->staging);
     free(model->hosts);
+    free(model->given);
+    free(model->staged);
 }
 
 void clopt_destroy(clopt_model *model) {

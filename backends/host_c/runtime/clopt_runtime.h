@@ -79,18 +79,26 @@ typedef struct clopt_tensor {
     size_t bytes;
 } clopt_tensor;
 
+/* A dimension whose size the caller sets, see clopt_set_dim. */
+typedef struct clopt_dim {
+    const char *name;
+    size_t least, most;
+} clopt_dim;
+
 /* Properties of a model that are known before it is created. */
 typedef struct clopt_info {
     const char *name;
     const char *target; /* the target for which it was compiled */
     size_t input_count;
     size_t output_count;
-    const clopt_tensor *tensors; /* the inputs, then the outputs */
+    const clopt_tensor *tensors; /* the inputs, then the outputs, of the largest sizes */
     size_t arena_count;
     const size_t *arena_sizes; /* bytes of the buffers that hold all intermediate results; in a
                                   package with two plans, sizes that suffice for both */
     size_t weights_bytes;      /* of the weights file; the constants of one plan occupy at most as
                                   much on the device */
+    size_t dim_count; /* open dimensions */
+    const clopt_dim *dims;
 } clopt_info;
 
 /* The environment of a model. Unused fields must be zero: clopt_options options = {0}; */
@@ -224,6 +232,21 @@ clopt_status clopt_bind_image(clopt_model *model, size_t index, cl_mem image);
  * are only read. The first call for a tensor allocates a buffer or an image on the device; for
  * an image, `data` holds the floats or halves of its texels, row by row. */
 clopt_status clopt_bind_host(clopt_model *model, size_t index, void *data);
+
+/* Sets the size of an open dimension from the next inference on. Before the first call, all have
+ * their largest size.
+ *
+ * Inputs and outputs are then arrays of these sizes, see clopt_model_shape, in row-major order
+ * without gaps. Buffers on the device still have the bytes of the largest sizes, of which only the
+ * first ones count. This function neither waits nor allocates anything, but drops a recording, see
+ * clopt_options.replay. It returns CLOPT_ARGUMENT and changes nothing if the program does not serve
+ * the size together with those of the other dimensions. */
+clopt_status clopt_set_dim(clopt_model *model, const char *name, size_t size);
+
+/* Return the extents of the tensor `index` for the current sizes, and its bytes. The shape is NULL
+ * for a scalar and for an invalid index. */
+const size_t *clopt_model_shape(const clopt_model *model, size_t index);
+size_t clopt_model_bytes(const clopt_model *model, size_t index);
 
 /* Puts one inference on the queue and returns at once.
  *

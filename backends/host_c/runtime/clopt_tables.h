@@ -5,7 +5,7 @@
 #include "clopt_runtime.h"
 
 /* Changes when tables change: a package's model and runtime must be of the same clopt version. */
-#define CLOPT_TABLES_VERSION 4
+#define CLOPT_TABLES_VERSION 5
 
 #define CLOPT_DIGEST_BYTES 16
 
@@ -80,6 +80,12 @@ typedef struct clopt_row {
     cl_int step;  /* in elements; in bytes for copies */
 } clopt_row;
 
+/* The work-items for a value v of the ranged dimension: ceil((factor * v + offset) / divisor)
+ * times `step`. */
+typedef struct clopt_ranged_size {
+    unsigned step, factor, offset, divisor;
+} clopt_ranged_size;
+
 /* A command on the queue. A copy has two arguments and copies the first to the second. */
 typedef struct clopt_command {
     clopt_command_kind kind;
@@ -94,6 +100,7 @@ typedef struct clopt_command {
     unsigned scalar_count;
     const clopt_row *rows; /* of index arguments after the bounds; or of a copy's two arguments */
     unsigned row_count;
+    const clopt_ranged_size *ranged; /* by dimension; NULL: `global` for all sizes */
     unsigned operation; /* CLOPT_OFFLOAD: its number in the program's offload_tables */
 } clopt_command;
 
@@ -133,6 +140,16 @@ struct clopt_program {
     unsigned command_count;
     const clopt_repetition *repetitions; /* in order, apart from each other */
     unsigned repetition_count;
+    const size_t *size_dims;   /* the sets of sizes that the program serves, the largest first: */
+    const size_t *size_shapes; /* the size of each dimension, the shapes of all tensors, */
+    const size_t *size_values; /* the value of the ranged dimension (0: all work-items are needed),
+                                  and the offset of the contents of each of the size inputs */
+    const size_t *size_offsets;
+    unsigned size_count;         /* 0: the model has no open dimensions */
+    const unsigned *size_inputs; /* roots whose contents depend on the sizes alone */
+    unsigned size_input_count;
+    unsigned size_arrays; /* the root that holds their contents for all sizes */
+    const char *served;   /* the sizes as text */
     const clopt_offload *offload; /* NULL if there are no such commands */
     const void *offload_tables;   /* the model's tables for that library */
     const char *left_out; /* the library that was excluded from the build of this plan, or NULL */

@@ -78,6 +78,11 @@ static clopt_status own_arena(void) {
     return net_set_arena(model, NULL, 0);
 }
 
+static clopt_status set_dim(void) {
+    const clopt_dim *dim = net_info.dims;
+    return dim ? net_set_dim(model, dim->name, dim->least) : CLOPT_OK;
+}
+
 static clopt_status set_queue(void) {
     return clopt_set_queue((clopt_model *)model, other_queue);
 }
@@ -125,8 +130,8 @@ static clopt_status profile(void) {
 
 static clopt_status (*const steps[])(void) = {
     create,     save,      bind_hosts, enqueue, enqueue,    bind_input, enqueue,   bind_output,
-    set_arena,  enqueue,   bind_hosts, own_arena, enqueue,  set_arena,  profile,   tune,
-    enqueue,    set_queue, enqueue,
+    set_arena,  set_dim,   enqueue,    bind_hosts, own_arena, enqueue, set_arena, profile,
+    tune,       enqueue,   set_queue,  enqueue,
 };
 
 enum { STEPS = sizeof steps / sizeof *steps };

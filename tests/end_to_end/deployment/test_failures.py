@@ -21,7 +21,14 @@ HERE = Path(__file__).parent
 FAKE = HERE / "fake"
 MODELS = {
     make.__name__: make
-    for make in (models.parts, models.views, models.images, models.operations, models.both)
+    for make in (
+        models.parts,
+        models.views,
+        models.images,
+        models.operations,
+        models.both,
+        models.open_sizes,
+    )
 }
 KHRONOS, QUALCOMM = "cl_khr_command_buffer", "cl_qcom_recordable_queues"
 IMAGES = "cl_khr_image2d_from_buffer"
@@ -95,7 +102,13 @@ def test_each_call_fails_once(name: str, extensions: str, views: int, run: Run) 
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="looks at memory: install valgrind")
 @pytest.mark.parametrize(
     ("name", "extensions"),
-    [("parts", QUALCOMM), ("views", f"{KHRONOS} {IMAGES}"), ("operations", QUALCOMM), ("both", "")],
+    [
+        ("parts", QUALCOMM),
+        ("views", f"{KHRONOS} {IMAGES}"),
+        ("operations", QUALCOMM),
+        ("both", ""),
+        ("open_sizes", KHRONOS),
+    ],
 )
 def test_no_failure_harms_memory(name: str, extensions: str, run: Run) -> None:
     checks = ["valgrind", "-q", "--leak-check=full", "--error-exitcode=9"]

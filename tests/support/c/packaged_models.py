@@ -13,6 +13,7 @@ from clopt.weights import Weights
 from support.cl.image_programs import blur, copies, lowered, memory
 from support.cl.programs import parse
 from support.clml import graph_programs
+from support.onnx import models
 
 ROOT = Path(__file__).parents[3]
 DIGITS = str(ROOT / "examples" / "digits" / "digits.onnx")
@@ -51,6 +52,13 @@ cl.program @main(%x: memref<128xf32> {cl.name = "x"}, %y: memref<128xf32> {cl.na
 def parts() -> clopt.CompiledModel:
     """Three launches, a copy, a launch: `8 * x[:64]`, then `2 * x[1:65]`."""
     return clopt.compile(parse(_PARTS), "generic")
+
+
+def open_sizes() -> clopt.CompiledModel:
+    """Sentences and tokens, both of open numbers, whose boxes are rectangles of the largest."""
+    body = "t = Transpose<perm=[0,2,1]>(x) s = MatMul(x, t) p = Softmax<axis=2>(s) y = MatMul(p, x)"
+    sizes = {"batch": (2, 3, 3), "tokens": (2, 6, 6)}
+    return clopt.compile(models.model("float[batch,tokens,4] x", body), "generic", sizes)
 
 
 def views() -> clopt.CompiledModel:
