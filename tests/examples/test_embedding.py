@@ -41,7 +41,6 @@ def run(
     return processes.run([embedding, *words, *paths], cwd=folder, capture_output=True, text=True)
 
 
-@pytest.mark.by_default(cases=1)
 def test_it_computes_what_python_does(embedding: Path, device: str, tmp_path: Path) -> None:
     model = clopt.compile(DIGITS, dims={"batch": 1}, device=device)
     (tmp_path / "program.json").write_text(str(model.describe()))

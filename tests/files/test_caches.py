@@ -85,7 +85,6 @@ def usual(network: Path) -> list[object]:
 
 @pytest.mark.skipif(not Path("/proc").is_dir(), reason="uses Linux' /proc as a read-only folder")
 @pytest.mark.parametrize("place", PLACES)
-@pytest.mark.by_default(cases=1)
 def test_every_device_runs_where_nothing_can_be_kept(
     place: str, usual: list[object], network: Path, tmp_path: Path
 ) -> None:

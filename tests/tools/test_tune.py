@@ -32,7 +32,6 @@ def connected(address: str) -> Fleet:
     raise AssertionError("no worker came")
 
 
-@pytest.mark.by_default(cases=1)
 def test_a_worker_measures_on_its_device():
     with socket.socket() as found:
         found.bind(("127.0.0.1", 0))

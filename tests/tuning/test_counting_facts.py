@@ -59,7 +59,6 @@ def text_of(task: Task, plan: tir.Plan, target: cl.Target) -> str | None:
 
 
 @pytest.mark.parametrize("name", ["pocl", "adreno-740"])
-@pytest.mark.by_default(cases=1)
 def test_facts_that_change_the_text_count(name: str):
     # A task's own values are images only in the program of a trial.
     target = load_target(name).with_facts({"texture": "off"})

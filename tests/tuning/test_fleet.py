@@ -139,7 +139,6 @@ def results_of(on: Fleet | LocalMachines, trials: list[Trial]) -> list[Result]:
     return [future.result(timeout=100) for future in [on.submit(trial) for trial in trials]]
 
 
-@pytest.mark.by_default(cases=1)
 def test_trials_of_a_fleet(tmp_path: Path):
     whats = ["well", "abort", "wrong", "raise", "well"]
     trials = [trial(what, task(f"{i % 2:016x}"), number=i) for i, what in enumerate(whats)]

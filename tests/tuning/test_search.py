@@ -110,7 +110,6 @@ def test_the_default_is_a_plan_even_where_all_better_rules_object():
 
 
 @pytest.mark.parametrize("seed", [2, 3])
-@pytest.mark.by_default(cases=1)
 def test_a_planted_optimum_is_found(seed: int):
     task, rng = one_task(), Random(seed)
     space = space_of_task(task)

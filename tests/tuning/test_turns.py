@@ -64,7 +64,6 @@ def test_a_turn_that_does_not_come_ends_a_search_and_is_no_fault(tmp_path: Path)
         machines.close()
 
 
-@pytest.mark.by_default(cases=1)
 def test_timing_on_processors_is_alone(tmp_path: Path):
     assert set(run(tmp_path / "journal", "cpu", seconds=0.4)) == {"None"}
     builds, times = (intervals(tmp_path / "journal", what) for what in ("build", "time"))

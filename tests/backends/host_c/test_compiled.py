@@ -189,7 +189,6 @@ def test_command_line_of_the_example(runtime: Sequence[Path], tmp_path: Path) ->
 
 
 @pytest.mark.parametrize("compiler", compilers())
-@pytest.mark.by_default(cases=1)
 def test_compilers_find_nothing_to_warn_of(compiler: str, tmp_path: Path) -> None:
     model = clopt.compile(DIGITS, "adreno-740", {"batch": 1}, texture="prefer")
     model.save_c(tmp_path / "net", "net")

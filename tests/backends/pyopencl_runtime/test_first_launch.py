@@ -60,7 +60,6 @@ assert compiled() == before
 
 
 @pytest.mark.skipif(POCL not in {d.platform for d in list_devices()}, reason="needs PoCL")
-@pytest.mark.by_default(cases=1)
 def test_the_first_inference_of_a_small_model_compiles_no_kernel(tmp_path: Path) -> None:
     command = [sys.executable, "-c", PROGRAM, str(tmp_path), POCL]
     environment = {**os.environ, "POCL_CACHE_DIR": str(tmp_path), "CLOPT_CALIBRATION": "off"}

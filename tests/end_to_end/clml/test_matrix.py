@@ -86,12 +86,12 @@ def oracle() -> Results:
     return expected(CASES)
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize("name", [case.name for case in CASES])
 def test_operation(name: str, device: str, results: Run, oracle: Results) -> None:
     check_close(results("fp32", device)[name], oracle[name], "fp32")
 
 
-@pytest.mark.by_default(cases=1)  # each arithmetic is another program
 @pytest.mark.parametrize("name", [case.name for case in CASES])
 @pytest.mark.parametrize("arithmetic", HALVES)
 def test_operation_in_half(

@@ -155,7 +155,6 @@ def test_inference(
     np.testing.assert_allclose(y, expected(), rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.by_default(cases=1)
 def test_tuning(program: Path, infer: Infer, tmp_path: Path) -> None:
     """Tuning runs an inference; its file is used, and ignored when it is damaged."""
     path = tmp_path / "tuning.bin"

@@ -143,7 +143,6 @@ def test_all_choices_give_the_same_program(model: Model, tmp_path: Path) -> None
     assert not again.remarks
 
 
-@pytest.mark.by_default(cases=1)
 @pytest.mark.in_turns
 @pytest.mark.usefixtures("quick_builds")
 def test_each_other_choice_computes_the_same(model: Model, device: str, tmp_path: Path) -> None:

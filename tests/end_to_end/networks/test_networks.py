@@ -18,7 +18,7 @@ NAMES = [
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.by_default(cases=2)
+@pytest.mark.by_default(cases=1)
 def test_network(name: str, device: str) -> None:
     model = builders.NETWORKS[name]()
     inputs = builders.inputs_for(model)

@@ -62,7 +62,6 @@ def reference(network: str, target: str) -> tuple[Mapping[str, np.ndarray], ...]
 @pytest.mark.in_turns
 @pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize(("network", "target"), CASES)
-@pytest.mark.by_default(cases=1)
 def test_every_plan_computes_the_same(network: str, target: str, device: str) -> None:
     trials, (inputs, expected) = trials_of(network, target), reference(network, target)
     rng = np.random.default_rng(effort.seed())

@@ -128,6 +128,7 @@ def test_the_branch_that_is_not_taken_takes_no_time(device: str) -> None:
 
 @pytest.mark.parametrize("seed", range(24))
 @pytest.mark.by_default(cases=1)
+@pytest.mark.in_turns
 def test_random_branches(device: str, seed: int) -> None:
     proto = random_branches(seed)
     agree(clopt.compile(proto, device=device), proto)

@@ -137,6 +137,7 @@ def _inputs(session: InferenceSession) -> list[Array]:
 
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.by_default(cases=1)
+@pytest.mark.in_turns
 @pytest.mark.usefixtures("quick_builds")
 def test_results_are_those_of_onnxruntime(device: str, name: str) -> None:
     model = _model(name).SerializeToString()

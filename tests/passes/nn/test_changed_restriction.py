@@ -164,7 +164,8 @@ class Changed:
             np.testing.assert_allclose(box, wanted, rtol=1e-5, atol=1e-5)
 
 
-@pytest.mark.by_default(cases=10)
+@pytest.mark.by_default(cases=4)
+@pytest.mark.in_turns
 @pytest.mark.parametrize("name", CHANGED)
 def test_smaller_sizes_of_a_changed_network(name: str, device: str):
     """The changes for one size are those for others; inputs beyond them may be NaN."""

@@ -91,7 +91,6 @@ def test_the_graphs_of_networks_are_exact(edges: list[tuple[int, int]]):
     assert solve(random_problem(300, edges)).exact
 
 
-@pytest.mark.by_default(cases=1)
 def test_a_dense_graph_is_solved_well_and_the_same_each_time():
     edges = [(i, j) for j in range(60) for i in range(j)]
     problem = random_problem(60, edges)
