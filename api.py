@@ -61,6 +61,7 @@ def compile(
     device: DeviceChoice | Place | None = None,
     *,
     precision: str = "f32",
+    strict_half: bool = False,
     images: Sequence[str] = (),
     quantize: str | Quantization | None = None,
     memory_limit: int | None = None,
@@ -97,6 +98,11 @@ def compile(
     rounds the operands of products with weights to int8; a `Quantization` has further options.
     `CompiledModel.remarks` lists the exceptions.
 
+    Kernels for an f16 network compute with floats and round what they store. With `strict_half`
+    they round the result of every operation to f16, like ONNX's reference evaluator. The results of
+    one device are then those of any other, but for sums in another order and functions such as
+    `exp`. Each operation becomes a kernel, which is slow.
+
     `images` names the inputs and outputs that the application binds as images of RGBA texels
     (`CompiledModel.bind_image`). Kernels access these images without a copy. A tensor N x C x H x W
     has the width W and the height N * ceil(C / 4) * H. The target must keep values in images.
@@ -129,6 +135,7 @@ def compile(
         target=target,
         dims=fixed,
         precision=precision,
+        strict_half=strict_half,
         images=images,
         quantization=Quantization.of(quantize),
         memory_limit=memory_limit,

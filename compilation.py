@@ -71,7 +71,7 @@ def compile_model(
     target, place = _choose_target(options, place)
     ctx = CloptContext(weights=options.weights or Weights())
     with stage(_log, "reading the model"):
-        module = read_module(model, options.dims, ctx, options.values, parsed)
+        module = read_module(model, options.dims, ctx, options.values, parsed, options.strict_half)
     if options.changes:
         from .passes.nn.restriction import apply_changes
 
@@ -128,6 +128,12 @@ def _check(options: CompileOptions) -> None:
     if options.explain not in (False, True, REPORT):
         raise CloptError(f'explain must be True, False or "{REPORT}", not {options.explain!r}.')
     check_precision(options.precision)
+    check_type("strict_half", options.strict_half, (bool,), "True or False")
+    if options.strict_half and options.precision != "f32":
+        raise CloptError(
+            "strict_half is for f16 networks, and precision for f32 networks; leave one of them "
+            "out."
+        )
 
 
 def check_precision(precision: str) -> None:
@@ -171,19 +177,21 @@ def read_module(
     ctx: CloptContext,
     values: Mapping[str, Array] | None = None,
     parsed: Model | None = None,
+    strict_half: bool = False,
 ) -> ModuleOp:
     """Return a new module of the model; its weights are stored in `ctx`.
 
-    `values` are inputs that become constants, and `parsed` is the content of the model; only ONNX
-    models have them.
+    `values` are inputs that become constants, `parsed` is the content of the model, and
+    `strict_half` imports operators on halves by their steps; only ONNX models have them.
     """
     format_ = format_of(model) if isinstance(model, str | Path) else "onnx"
     if isinstance(model, ModuleOp):
         module = _imported(SourceModule(model.clone(), Source("the module")), ctx)
     elif isinstance(model, str | Path) and format_ == "mlir":
         module = _imported(_parse(Path(model), ctx), ctx)
-    elif values or parsed is not None:
-        return frontend(format_)(model if parsed is None else parsed, ctx.weights, dims, values)
+    elif values or parsed is not None or (strict_half and format_ == "onnx"):
+        content = model if parsed is None else parsed
+        return frontend(format_)(content, ctx.weights, dims, values, strict_half=strict_half)
     else:
         return frontend(format_)(model, ctx.weights, dims)
     if dims:
@@ -366,6 +374,7 @@ def _lower(
             "opencl",
             _between_passes(get_ready, collector),
             precision=options.precision,
+            strict_half=options.strict_half,
             tuning=tuning,
             memory_limit=options.memory_limit,
         )

@@ -184,6 +184,7 @@ class CompileOptions:
     values: Mapping[str, Array] = field(default_factory=dict[str, "Array"])
     """The inputs that are constants of the program, because their values decide shapes."""
     precision: str = "f32"
+    strict_half: bool = False
     images: Sequence[str] = ()
     quantization: Quantization | None = None
     memory_limit: int | None = None

@@ -153,7 +153,14 @@ class StaticCompilation:
 
         assert self.pinned is not None
         weights, options = Weights(), self.options
-        return import_onnx(self.pinned.parsed(), weights, options.dims, options.values), weights
+        module = import_onnx(
+            self.pinned.parsed(),
+            weights,
+            options.dims,
+            options.values,
+            strict_half=options.strict_half,
+        )
+        return module, weights
 
     def ports(self) -> tuple[Sequence[TensorInfo], Sequence[TensorInfo]]:
         """Return the inputs and outputs that a pinned model declares."""

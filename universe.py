@@ -42,6 +42,7 @@ PASSES: dict[str, str] = {
     "nn-join-attention": "passes.nn.join_attention:NNJoinAttentionPass",
     "nn-mark-images": "passes.nn.mark_images:NNMarkImagesPass",
     "nn-mixed-precision": "passes.nn.mixed_precision:NNMixedPrecisionPass",
+    "nn-round-halves": "passes.nn.round_halves:NNRoundHalvesPass",
     "nn-outline-islands": "passes.nn.outline_islands:NNOutlineIslandsPass",
     "nn-quantize": "passes.nn.quantize:NNQuantizePass",
     "nn-round-scales": "passes.nn.round_scales:NNRoundScalesPass",

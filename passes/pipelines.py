@@ -33,6 +33,7 @@ from .nn.integer_products import NNIntegerProductsPass
 from .nn.join_attention import NNJoinAttentionPass
 from .nn.mixed_precision import NNMixedPrecisionPass
 from .nn.outline_islands import NNOutlineIslandsPass
+from .nn.round_halves import NNRoundHalvesPass
 from .nn.sink_reshapes import NNSinkReshapesPass
 from .nn.split_padding import NNSplitPaddingPass
 from .nn.split_transposes import NNSplitTransposesPass
@@ -216,6 +217,7 @@ def run_pipeline(
     callback: PassPipelineCallbackType | None = None,
     *,
     precision: str = "f32",
+    strict_half: bool = False,
     tuning: Tuning | None = None,
     memory_limit: int | None = None,
     until: type[ModulePass] | None = None,
@@ -226,6 +228,7 @@ def run_pipeline(
     every stage. The arguments configure the passes that the pipeline contains:
 
     - `precision` is the option of `nn-mixed-precision`.
+    - `strict_half` runs `nn-round-halves` first, before operations are rewritten.
     - `tuning` names the databases for `recall-choices`, which comes first, and `tir-choose-plan`.
     - `memory_limit` limits intermediate results, in bytes (see `apply_within`).
     - `until` ends the pipeline before the first pass of this class.
@@ -245,6 +248,8 @@ def run_pipeline(
 
     passes = _COMPILE if name == "opencl" else PIPELINES[name]
     passes = tuple(map(configured, takewhile(is_wanted, passes)))
+    if strict_half:
+        passes = (NNRoundHalvesPass(), *passes)
     if tuning is not None:
         passes = (RecallChoicesPass(**vars(tuning)), *passes)
     apply_within(ctx, module, passes, memory_limit, callback)

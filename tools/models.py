@@ -55,6 +55,13 @@ COMPILE_OPTIONS: Options = [
         },
     ),
     (
+        ("--strict-half",),
+        {
+            "action": "store_true",
+            "help": "for f16 networks: round the result of every operation to half",
+        },
+    ),
+    (
         ("--choices",),
         {
             "metavar": "FILE",
@@ -167,6 +174,7 @@ def compile_model(
             device=options.device,
             weights=Weights.load(options.weights) if options.weights else None,
             precision=options.precision,
+            strict_half=options.strict_half,
             explain=REPORT if options.report else options.explain,
             choices=options.choices,
             tuning=options.tuning,

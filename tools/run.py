@@ -64,11 +64,12 @@ def _calibrate(console: Console, device: str | None) -> None:
 def load_model(options: argparse.Namespace, source: ModelSource) -> api.CompiledModel:
     """Compile the model that the command line names, or load it from its folder."""
     if source.kind is ModelKind.Folder:
-        told = options.device_target or options.explain or options.weights
+        told = options.device_target or options.explain or options.weights or options.strict_half
         if told or options.choices or options.tuning or options.precision != "f32":
             raise CloptError(
-                f"{source.name}: --target, --precision, --choices, --tuning, --explain and "
-                "--weights apply to models that are not compiled yet; this one is compiled."
+                f"{source.name}: --target, --precision, --strict-half, --choices, --tuning, "
+                "--explain and --weights apply to models that are not compiled yet; this one is "
+                "compiled."
             )
     flags = {
         "--compare": options.compare,

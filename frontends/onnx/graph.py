@@ -7,7 +7,7 @@ from pathlib import Path
 
 from onnx import FunctionProto, GraphProto, NodeProto, TensorProto
 from onnx.defs import OpSchema
-from xdsl.dialects.builtin import f16, f32
+from xdsl.dialects.builtin import TensorType, f16, f32
 from xdsl.ir import Attribute, SSAValue
 from xdsl.utils.exceptions import VerifyException
 
@@ -68,6 +68,9 @@ _SINGLE_PRECISION = ("Attention",)
 """Operators computed in f32: each step of their definition would round an f16 result again.
 """
 
+_WHOLE = ("Bernoulli", "Range")
+"""Operators on halves whose definitions are not taken: they draw, or count in a loop."""
+
 
 class NodeImporter:
     """Importer of the nodes of one set of opsets; each inlined function gets its own."""
@@ -80,6 +83,7 @@ class NodeImporter:
         folder: Path | None,
         prefix: str = "",
         depth: int = 0,
+        strict_half: bool = False,
     ):
         self._builder = builder
         self._opsets = opsets
@@ -87,6 +91,7 @@ class NodeImporter:
         self._folder = folder
         self._prefix = prefix
         self._depth = depth
+        self._strict_half = strict_half
 
     def import_model(self, graph: GraphProto, scope: ValueScope) -> Sequence[SSAValue]:
         """Import a whole model; a CloptError lists every node that cannot be imported.
@@ -197,7 +202,7 @@ class NodeImporter:
         )
         given = widened(self._builder, inputs) if is_narrow else inputs
         handler = handler_for(domain, node.op_type, opset)
-        if handler is not None:
+        if handler is not None and not self._is_stepwise(schema, given, opset):
             context = NodeContext(
                 node, label, given, self._builder, opset, _Subgraphs(self, scope, name)
             )
@@ -207,6 +212,18 @@ class NodeImporter:
             assert schema is not None, "an operator without a handler is defined by ONNX"
             results = self._expand(schema, node, name, label, given)
         return rounded(self._builder, schema, node, inputs, results) if is_narrow else results
+
+    def _is_stepwise(
+        self, schema: OpSchema | None, inputs: Sequence[SSAValue | None], opset: int
+    ) -> bool:
+        """Return whether each step of an operator on halves is to be rounded, as ONNX defines."""
+        return (
+            self._strict_half
+            and schema is not None
+            and schema.name not in _WHOLE
+            and is_defined(schema, opset)
+            and any(_is_half(value) for value in inputs)
+        )
 
     def _expand(
         self,
@@ -218,7 +235,8 @@ class NodeImporter:
     ) -> Results:
         """Import an operator by the function that defines it in ONNX."""
         opset = self._opsets[domain_of(node.domain)]
-        wide = self._widened(inputs) if node.op_type in _SINGLE_PRECISION else inputs
+        is_wide = node.op_type in _SINGLE_PRECISION and not self._strict_half
+        wide = self._widened(inputs) if is_wide else inputs
         body = definition(schema, node, wide, opset)
         if body is None:
             raise CloptError(f"{label}: {node.op_type} is not supported with these inputs.")
@@ -277,6 +295,7 @@ class NodeImporter:
             self._folder,
             f"{name}/",
             self._depth + 1,
+            self._strict_half,
         )
         scope = ValueScope()
         for parameter, value in zip(function.input, inputs, strict=False):
@@ -290,7 +309,7 @@ class NodeImporter:
 
     def _widened(self, values: Sequence[SSAValue | None]) -> Sequence[SSAValue | None]:
         """Cast the f16 values to f32; return the same sequence if there are none."""
-        if not any(v is not None and tensor_type(v).element_type == f16 for v in values):
+        if not any(map(_is_half, values)):
             return values
         return [self._converted(value, f16, f32) for value in values]
 
@@ -313,9 +332,21 @@ class NodeImporter:
         for parameter, value in zip(graph.input, inputs, strict=False):
             inner.values[parameter.name] = value
         importer = NodeImporter(
-            self._builder, self._opsets, self._functions, self._folder, prefix, self._depth
+            self._builder,
+            self._opsets,
+            self._functions,
+            self._folder,
+            prefix,
+            self._depth,
+            self._strict_half,
         )
         return importer.import_graph(graph, inner)
+
+
+def _is_half(value: SSAValue | None) -> bool:
+    if value is None or not isinstance(value.type, TensorType):
+        return False
+    return tensor_type(value).element_type == f16
 
 
 class _Subgraphs:

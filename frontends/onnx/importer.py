@@ -29,12 +29,15 @@ def import_onnx(
     weights: Weights,
     dims: Mapping[str, int] | None = None,
     values: Mapping[str, Array] | None = None,
+    *,
+    strict_half: bool = False,
 ) -> ModuleOp:
     """Import a model as `func.func @main` in the nn dialect, with static shapes.
 
     Large initialisers are stored in `weights`. `dims` binds symbolic dimensions by name; a
     dimension without a name is called `input.axis`. `values` makes inputs constants, which `main`
-    then does not take.
+    then does not take. With `strict_half`, operators on halves are imported by the steps that
+    define them in ONNX.
 
     Raises CloptError if any part of the model cannot be imported exactly: an OpenDimensionsError
     if `dims` lacks a dimension, and an OpenValuesError if `values` lacks small inputs that decide
@@ -48,7 +51,9 @@ def import_onnx(
     scope.add_initializers(model.graph)
     inputs = inputs_of(model)
     _check_names(model, dims, values, inputs)
-    importer = NodeImporter(builder, model.opsets, model.functions, model.folder)
+    importer = NodeImporter(
+        builder, model.opsets, model.functions, model.folder, strict_half=strict_half
+    )
     if unbound := _unbound(inputs, dims):
         _add_inputs(
             inputs, {**dict.fromkeys((d.name for d in unbound), 1), **dims}, {}, scope, builder
