@@ -120,12 +120,7 @@ class LeadingBox:
         """The extents of as few axes as possible, outermost first; that of the last is in bytes."""
         found: list[_Extent] = []
         for small, large in zip(self.shape, self.whole, strict=True):
-            if found and small == large:
-                outer = found.pop()
-                found.append((outer[0] * small, outer[1] * large))
-                continue
-            if found and found[-1][0] == 1:
-                found.pop()
-            found.append((small, large))
+            outer = found.pop() if found and (small == large or found[-1][0] == 1) else (1, 1)
+            found.append((outer[0] * small, outer[1] * large))
         small, large = found.pop() if found else (1, 1)
         return [*found, (small * self.item_bytes, large * self.item_bytes)]
