@@ -48,7 +48,7 @@ class PackageSizes:
         if len(rows) < len(table.rows):
             warn(
                 f"The package serves {found.table.served}, because it has one program, and other "
-                "sizes need their own."
+                "sizes need their own; write another package for one of these by --dim."
             )
         return found
 

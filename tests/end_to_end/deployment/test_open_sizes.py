@@ -12,9 +12,11 @@ import onnx
 import pytest
 
 import clopt
+from clopt.backends.clml.library import reference_library
 from clopt.backends.pyopencl_runtime import find_device, list_devices
 from clopt.errors import CloptWarning
 from support.c.compilers import faults, for_valgrind, infer, link, run
+from support.clml.small_networks import AROUND, network
 from support.onnx.models import by_onnxruntime, model
 
 pytestmark = pytest.mark.filterwarnings("ignore::clopt.errors.CloptWarning")
@@ -156,6 +158,28 @@ def test_the_example_takes_sizes(device: str, runtime: Sequence[Path], tmp_path:
     outputs, _ = infer(tmp_path, program, device, exact, [x], "--dim", "n=4", "--profile")
     for found, wanted in zip(outputs, compiled.run([x]), strict=True):
         np.testing.assert_array_equal(found, wanted)
+
+
+@pytest.mark.by_default(cases=0)
+def test_both_plans_take_sizes(
+    device: str, clml_runtime: Sequence[Path], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A convolution whose height is open, by the reference library for CLML, or by kernels."""
+    monkeypatch.setenv("OPENCL_LAYERS", str(reference_library()))
+    text = AROUND.replace("float[1,3,8,8]", "float[1,3,h,8]").replace("1,5,7,7", "1,5,k,7")
+    proto, sizes = network(text), {"h": (5, 8)}
+    compiled = clopt.compile(proto, "generic", sizes, fallback=True, clml="prefer", clml_version=3)
+    assert isinstance(compiled, clopt.DynamicModel)
+    compiled.save_c(tmp_path, "net")
+    program = link(tmp_path, clml_runtime)
+    for height in (8, 5, 7):
+        x = floats(1, 3, height, 8)
+        exact = compiled.for_inputs([x])
+        for plan in ("CLML", "kernels"):
+            options = "--dim", f"h={height}", "--plan", plan
+            outputs, _ = infer(tmp_path, program, device, exact, [x], *options)
+            for found, wanted in zip(outputs, by_onnxruntime(proto, {"x": x}), strict=True):
+                np.testing.assert_allclose(found, wanted, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.by_default(cases=0)
