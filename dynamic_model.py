@@ -150,7 +150,8 @@ class DynamicModel(OpenModel):
         """
         check_type("folder", folder, (str, PathLike), "the path of a folder")
         ranges = {name: replace(each, usual=each.most) for name, each in self._ranges.items()}
-        self.ranged(ranges).save_c(folder, name)
+        chosen = None if ranges == self._ranges else ranges  # None reuses proofs
+        self.ranged(chosen).save_c(folder, name)
 
     def _refuse(self) -> NoReturn:
         raise CloptError(
