@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
 
     from .frontends.onnx.importer import Model, ModelProto
+    from .passes.nn.restriction import LargerNetwork
     from .tensor_info import TensorInfo
     from .weights import Array, Weights
 
@@ -136,11 +137,11 @@ class StaticCompilation:
         from .output_sizes import has_computed_sizes
         from .passes.nn.restriction import DifferentElementsError, check_restriction
 
-        (small, weights), (large, others) = self._imported, larger._imported
-        if has_computed_sizes(large):
+        network = larger._larger_network
+        if has_computed_sizes(network.module):
             return None
         try:
-            return check_restriction(small, large, (weights, others), changes)
+            return check_restriction(*self._imported, network, changes)
         except DifferentElementsError as error:
             _log.debug("sizes are not rounded up, because %s differs", error)
             return None
@@ -161,6 +162,13 @@ class StaticCompilation:
             strict_half=options.strict_half,
         )
         return module, weights
+
+    @cached_property
+    def _larger_network(self) -> LargerNetwork:
+        """The same network, if it is compared with smaller ones."""
+        from .passes.nn.restriction import LargerNetwork
+
+        return LargerNetwork(*self._imported)
 
     def ports(self) -> tuple[Sequence[TensorInfo], Sequence[TensorInfo]]:
         """Return the inputs and outputs that a pinned model declares."""

@@ -13,10 +13,11 @@ changed: it reads neutral elements beyond the smaller size (`masks`), or takes e
 """
 
 from .apply import apply_changes
-from .proof import DifferentElementsError, check_restriction
+from .proof import DifferentElementsError, LargerNetwork, check_restriction
 
 __all__ = [
     "DifferentElementsError",
+    "LargerNetwork",
     "apply_changes",
     "check_restriction",
 ]

@@ -36,27 +36,38 @@ class DifferentElementsError(Exception):
     """
 
 
+class LargerNetwork:
+    """A network that is compared with several smaller ones."""
+
+    def __init__(self, module: ModuleOp, weights: Weights) -> None:
+        self.module = module
+        self.weights = weights
+        self.kernels: dict[object, Block | None] = {}
+        """The naive loop nests of operations by structure, which all comparisons need."""
+
+
 def check_restriction(
     smaller: ModuleOp,
-    larger: ModuleOp,
-    weights: tuple[Weights, Weights],
+    weights: Weights,
+    larger: LargerNetwork,
     changes: Sequence[Change] | None = (),
 ) -> Restriction:
     """Return how `larger` computes the results of `smaller`, as leading boxes of its own.
 
     This is proved for inputs that are leading boxes of each other, with any other elements in the
     larger ones, after certain `changes` of the larger network; None finds those that are needed.
-    `weights` are those of the two modules. Raises DifferentElementsError if there is no proof.
+    `weights` are those of the smaller one. Raises DifferentElementsError if there is no proof.
     """
-    (small,), (large,) = nn.entries_of(smaller), nn.entries_of(larger)
+    (small,), (large,) = nn.entries_of(smaller), nn.entries_of(larger.module)
     inputs = Inputs(changes)
-    shapes = [nn.shape_of(value) for value in _Proof(weights, inputs).check(small, large)]
+    shapes = [nn.shape_of(value) for value in _Proof(weights, larger, inputs).check(small, large)]
     return Restriction(tuple(shapes), tuple(inputs.changes), inputs.arrays())
 
 
 class _Proof:
-    def __init__(self, weights: tuple[Weights, Weights], inputs: Inputs) -> None:
+    def __init__(self, weights: Weights, larger: LargerNetwork, inputs: Inputs) -> None:
         self._weights = weights
+        self._larger = larger
         self._inputs = inputs
         self._zeros = ZeroTails()
         self._known: dict[object, Parts | None] = {}
@@ -132,7 +143,7 @@ class _Proof:
         if small.properties != large.properties or any(axis != trips for axis in rows):
             return None
         inside = (*operands[:count], *(tuple(axes[1:]) for axes in operands[count:end]))
-        proof = _Proof(self._weights, Inputs(()))
+        proof = _Proof(self._weights, self._larger, Inputs(()))
         bodies = (SymbolTable.lookup_symbol(op, op.body) for op in (small, large))
         a, b = (cast("func.FuncOp", body) for body in bodies)
         found = proof._compare_networks(a, b, (*inside, *operands[end:]))
@@ -143,10 +154,29 @@ class _Proof:
 
     def _compare(self, small: Operation, large: Operation, operands: Parts) -> Parts | None:
         """Return the parts that the results are, by the loop nests of both operations."""
-        key = _key(small), _key(large), tuple(operands)
-        if key not in self._known:
-            self._known[key] = _parts_of_results(small, large, operands)
-        return self._known[key]
+        if _are_equal(small, large):
+            return _beginnings(small.results, large.results)
+        keys = _key(small), _key(large)
+        if keys[0] == keys[1]:
+            return _beginnings(small.results, large.results)
+        known = *keys, tuple(operands)
+        if known not in self._known:
+            self._known[known] = self._parts_of_results(small, large, keys[1], operands)
+        return self._known[known]
+
+    def _parts_of_results(
+        self, small: Operation, large: Operation, key: object, operands: Parts
+    ) -> Parts | None:
+        """Return the parts that the results are; `key` is the structure of the larger operation."""
+        if isinstance(small, nn.ReshapeOp):
+            shapes = (nn.shape_of(op.results[0]) for op in (small, large))
+            axes = reshaped(operands[0], *shapes)
+            return None if axes is None else (axes,)
+        kernels = self._larger.kernels
+        if key not in kernels:
+            kernels[key] = _kernel(large)
+        a, b = _kernel(small), kernels[key]
+        return None if a is None or b is None else result_parts(a, b, operands, len(small.results))
 
     def _of_constants(
         self, position: int, small: nn.ConstantOp, large: nn.ConstantOp
@@ -158,7 +188,7 @@ class _Proof:
             return parts
         a, b = (
             nn.constant_value(op.result, weights)
-            for op, weights in zip((small, large), self._weights, strict=True)
+            for op, weights in ((small, self._weights), (large, self._larger.weights))
         )
         if a is None or b is None or a.ndim != b.ndim or a.dtype != b.dtype:
             return None
@@ -197,17 +227,15 @@ def _key(op: Operation) -> object:
     return structure((), [op])[0]
 
 
-def _parts_of_results(small: Operation, large: Operation, operands: Parts) -> Parts | None:
-    if _key(small) == _key(large):
-        return _beginnings(small.results, large.results)
-    if isinstance(small, nn.ReshapeOp):
-        shapes = (nn.shape_of(op.results[0]) for op in (small, large))
-        axes = reshaped(operands[0], *shapes)
-        return None if axes is None else (axes,)
-    kernels = _kernel(small), _kernel(large)
-    if kernels[0] is None or kernels[1] is None:
-        return None
-    return result_parts(kernels[0], kernels[1], operands, len(small.results))
+def _are_equal(small: Operation, large: Operation) -> bool:
+    """Return whether operations without regions are equal, sooner than by their structures."""
+    values = (*small.operands, *small.results), (*large.operands, *large.results)
+    return (
+        not small.regions
+        and small.name == large.name
+        and small.properties == large.properties
+        and [value.type for value in values[0]] == [value.type for value in values[1]]
+    )
 
 
 def _kernel(op: Operation) -> Block | None:

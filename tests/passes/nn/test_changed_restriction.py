@@ -10,6 +10,7 @@ import clopt
 from clopt.frontends.onnx import import_onnx
 from clopt.passes.nn.restriction import (
     DifferentElementsError,
+    LargerNetwork,
     apply_changes,
     check_restriction,
 )
@@ -125,7 +126,8 @@ class Changed:
         self.proto, self.size, self.weights = proto, size, Weights()
         small = import_onnx(proto, weights := Weights(), {"n": size})
         self.module = import_onnx(proto, self.weights, {"n": LARGEST})
-        found = check_restriction(small, self.module, (weights, self.weights), changes)
+        larger = LargerNetwork(self.module, self.weights)
+        found = check_restriction(small, weights, larger, changes)
         self.restriction = Restriction.of_json(found.as_json())
 
     def inputs(self) -> tuple[dict[str, np.ndarray], dict[str, np.ndarray]]:

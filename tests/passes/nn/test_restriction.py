@@ -7,7 +7,7 @@ import onnx
 import pytest
 
 from clopt.frontends.onnx import import_onnx
-from clopt.passes.nn.restriction import DifferentElementsError, check_restriction
+from clopt.passes.nn.restriction import DifferentElementsError, LargerNetwork, check_restriction
 from clopt.weights import Weights
 from support.onnx.models import by_onnxruntime, model
 
@@ -136,12 +136,10 @@ def contains(proto: onnx.ModelProto, size: int, larger: int) -> bool:
 
 
 def proved(proto: onnx.ModelProto, size: int, larger: int) -> tuple[tuple[int, ...], ...]:
-    weights = Weights(), Weights()
     small, large = (
-        import_onnx(proto, store, {"n": n})
-        for store, n in zip(weights, (size, larger), strict=True)
+        (import_onnx(proto, weights := Weights(), {"n": n}), weights) for n in (size, larger)
     )
-    return check_restriction(small, large, weights).shapes
+    return check_restriction(*small, LargerNetwork(*large)).shapes
 
 
 @pytest.mark.parametrize("name", CONTAINED)
