@@ -153,7 +153,7 @@ class StaticCompilation:
         from .weights import Weights
 
         assert self.pinned is not None
-        weights, options = Weights(), self.options
+        weights, options = Weights(self.pinned.known), self.options
         module = import_onnx(
             self.pinned.parsed(),
             weights,
@@ -168,7 +168,9 @@ class StaticCompilation:
         """The same network, if it is compared with smaller ones."""
         from .passes.nn.restriction import LargerNetwork
 
-        return LargerNetwork(*self._imported)
+        assert self.pinned is not None
+        network, self.pinned.known = self._imported
+        return LargerNetwork(network, self.pinned.known)
 
     def ports(self) -> tuple[Sequence[TensorInfo], Sequence[TensorInfo]]:
         """Return the inputs and outputs that a pinned model declares."""
@@ -207,6 +209,8 @@ class PinnedModel:
         self._request = request
         self._digests = None if request is None else request.contents()
         self._parsed: Model | None = None
+        self.known: Weights | None = None
+        """The weights of a larger network, with which others are compared."""
         self._lock = Lock()
         if self._digests is None:
             self.parsed()

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from unittest.mock import Mock
 
 import numpy as np
 import pytest
 from xdsl.dialects.builtin import ModuleOp
 
-from clopt import CloptError
+from clopt import CloptError, weights
 from clopt.context import CloptContext, weights_of
 from clopt.weights import STORABLE, Weights
 
@@ -86,3 +87,20 @@ def test_a_context_carries_its_weights() -> None:
     ctx = CloptContext()
     assert weights_of(ctx, ModuleOp([])) is ctx.weights
     assert weights_of(ctx.clone(), ModuleOp([])) is ctx.weights
+
+
+def test_arrays_in_known_memory_have_known_keys(monkeypatch: pytest.MonkeyPatch) -> None:
+    a = np.arange(2000, dtype=np.float32)
+    known = Weights()
+    key = known.add(a, "a")
+    store = Weights(known)
+    digests = Mock(wraps=weights._content_key)
+    monkeypatch.setattr(weights, "_content_key", digests)
+    assert store.add(a) == key
+    assert store.add(a[:]) == key
+    digests.assert_not_called()
+    for other in (a[:1000], a.reshape(40, 50), a.view(np.int32), a[::-1], a + 1):
+        assert store.add(other) != key
+    assert store.add(a.copy()) == key
+    assert digests.call_count == 6
+    np.testing.assert_array_equal(store.get(key), a)

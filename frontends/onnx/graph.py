@@ -15,6 +15,7 @@ from ...dialects.nn import tensor_type
 from ...errors import LINE_BREAK, CloptError
 from ...messages.open_dimensions import OpenValuesError
 from ...messages.printable import printable
+from ...weights import Array
 from ..builder import Builder, TooManySteps, name_location, name_value
 from .data_sizes import carry_sizes
 from .functions import bind_attributes, definition, is_defined, schema_of
@@ -32,10 +33,14 @@ MAX_FUNCTION_DEPTH = 32
 class ValueScope:
     """The values of a graph by name; a subgraph also sees the values of the enclosing graph."""
 
-    def __init__(self, outer: ValueScope | None = None):
+    def __init__(
+        self, outer: ValueScope | None = None, arrays: dict[str, Array] | None = None
+    ) -> None:
+        """`arrays` keeps the constants that are read, for other imports of the graph."""
         self.values: dict[str, SSAValue] = {}
         self.initializers: dict[str, TensorProto] = {}
         self._outer = outer
+        self._arrays = {} if arrays is None else arrays
 
     def add_initializers(self, graph: GraphProto) -> None:
         """Register the constants of a graph; each is read when a node first uses it."""
@@ -48,8 +53,10 @@ class ValueScope:
         if name in self.values:
             return self.values[name]
         if name in self.initializers:
-            array = read_tensor(self.initializers[name], folder)
-            self.values[name] = builder.constant(array, name)
+            if name not in self._arrays:
+                array = self._arrays[name] = read_tensor(self.initializers[name], folder)
+                array.flags.writeable = False
+            self.values[name] = builder.constant(self._arrays[name], name)
             return self.values[name]
         return self._outer.find(name, builder, folder) if self._outer else None
 

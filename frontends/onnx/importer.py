@@ -47,7 +47,7 @@ def import_onnx(
     dims, values = dims or {}, values or {}
     block = Block()
     builder = Builder(block, weights)
-    scope = ValueScope()
+    scope = ValueScope(arrays=model.arrays)
     scope.add_initializers(model.graph)
     inputs = inputs_of(model)
     _check_names(model, dims, values, inputs)

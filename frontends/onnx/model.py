@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import onnx
@@ -12,6 +12,7 @@ from onnx import FunctionProto, GraphProto, ModelProto, TensorProto, ValueInfoPr
 
 from ...errors import CloptError
 from ...messages.arguments import type_name
+from ...weights import Array
 
 FunctionKey = tuple[str, str, str]
 """Domain, name and overload of a function defined by the model."""
@@ -27,6 +28,8 @@ class Model:
     functions: Mapping[FunctionKey, FunctionProto]
     folder: Path | None
     """Folder of the external data; None if the model was not read from a file."""
+    arrays: dict[str, Array] | None = None
+    """The constants of the graph that were read; None if the model is imported once."""
 
 
 def read_model(source: str | Path | bytes | ModelProto) -> Model:
@@ -49,13 +52,16 @@ def read_model(source: str | Path | bytes | ModelProto) -> Model:
 
 
 def snapshot(source: object) -> Model:
-    """Return a model that stays the same if the caller changes `source`, a ModelProto."""
+    """Return a model to import several times.
+
+    It stays the same if the caller changes `source`, a ModelProto.
+    """
     source = _exported(source)
     if isinstance(source, ModelProto):
         copy = ModelProto()
         copy.CopyFrom(source)
         source = copy
-    return read_model(source)
+    return replace(read_model(source), arrays={})
 
 
 def inputs_of(model: Model) -> list[ValueInfoProto]:

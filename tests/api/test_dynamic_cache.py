@@ -12,6 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import clopt
 from clopt.backends.pyopencl_runtime import constants
+from clopt.frontends.onnx import graph
 from clopt.passes.nn import restriction
 from support.onnx.models import model
 
@@ -53,6 +54,21 @@ def test_a_second_start_proves_nothing(
         monkeypatch.setattr(restriction, "check_restriction", None)
     assert found[0] == found[1]
     assert len(compilations) == 2  # the first found that sizes are missing
+
+
+def test_a_proof_for_another_size_reads_no_weights_again(
+    tmp_path: Path, device: str, monkeypatch: pytest.MonkeyPatch
+):
+    path = tmp_path / "model.onnx"
+    write(path, 2)
+    compiled = clopt.compile(path, device=device)
+    compiled.run([np.ones((7, 300), np.float32)])
+    monkeypatch.setattr(graph, "read_tensor", None)
+    x = floats(6, 300)
+    (y,) = compiled.run([x])
+    np.testing.assert_allclose(y, 2 * x + np.linspace(-1, 0, 300), atol=1e-6)
+    assert isinstance(compiled, clopt.DynamicModel)
+    assert compiled.programs == 1
 
 
 def write(path: Path, factor: float) -> None:
