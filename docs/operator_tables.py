@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 
 import onnx.defs
 
 from clopt.frontends.onnx.functions import is_defined
 from clopt.frontends.onnx.narrow import DIRECT
-from clopt.frontends.onnx.node import Refusal
+from clopt.frontends.onnx.node import Handler, Refusal
 from clopt.frontends.onnx.operators import TABLES
 
 NEWEST = {"": 28, "ai.onnx.ml": 5, "ai.onnx.preview.training": 1}
@@ -19,10 +19,13 @@ This page lists the operators that clopt imports, and those of ONNX that it refu
 `clopt-run model.onnx --check` lists each node that is refused with the reason, and then ends with
 exit code 1.
 
-- **from n**: the operator imports as opset n and every later opset define it, in all or in most of
-  its forms. An error names the attribute or input of any other form.
-- **by definition**: ONNX defines the operator by others, which import.
-- **refused**: the operator does not import. [What to do](not-supported.md) depends on the operator.
+- **versions**: ONNX numbers the definitions of an operator by the opsets that introduced them; a
+  model uses the newest one up to its own opset. These are the versions that import, in all or in
+  most of their forms. An error names the attribute or input of any other form. *By definition*
+  means that ONNX defines the operator by others, which import.
+- **refused**: the versions that do not import, and why. A version that is *too old* predates the
+  oldest importer: `onnx.version_converter` makes a newer one of it. What to do about the others
+  [depends on the operator](not-supported.md).
 
 Operators marked *stored* move or convert bfloat16, float8, float4 and integers of 2 or 4 bits. The
 others compute with these types in f32, or in 8 bits, and round each result once.
@@ -36,39 +39,65 @@ def operators_page(notice: str) -> str:
     parts = ["# The operators\n", f"{notice}\n", INTRODUCTION]
     for domain in TABLES:
         parts += [f"## {domain or 'ai.onnx'}\n"]
-        parts += ["| operator | status | small types |\n|---|---|---|"]
-        parts += [f"| `{name}` | {status} | {small} |" for name, status, small in _rows(domain)]
+        parts += ["| operator | versions | refused | small types |\n|---|---|---|---|"]
+        parts += [f"| `{name}` | {' | '.join(cells)} |" for name, cells in _rows(domain)]
         parts += [""]
     return "\n".join(parts)
 
 
-def _rows(domain: str) -> Iterator[tuple[str, str, str]]:
-    """Yield the operators of a domain by name: the status, and the use of small types."""
-    newest = _newest(domain)
-    for name in sorted({*TABLES[domain], *newest}):
+def _rows(domain: str) -> Iterator[tuple[str, tuple[str, str, str]]]:
+    """Yield the operators of a domain by name: versions, refused ones, and use of small types."""
+    schemas = _schemas(domain)
+    for name in sorted({*TABLES[domain], *schemas}):
         small = "stored" if name in DIRECT and not domain else ""
-        yield name, _status(domain, name, newest.get(name)), small
+        yield name, (*_versions(domain, name, schemas.get(name, [])), small)
 
 
-def _newest(domain: str) -> dict[str, onnx.defs.OpSchema]:
-    """Return the newest schema of each operator of a domain."""
-    found: dict[str, onnx.defs.OpSchema] = {}
+def _schemas(domain: str) -> dict[str, list[onnx.defs.OpSchema]]:
+    """Return the schemas of each operator of a domain, from the oldest to the newest."""
+    found: dict[str, list[onnx.defs.OpSchema]] = {}
     for schema in onnx.defs.get_all_schemas_with_history():
-        if schema.domain != domain or schema.since_version > NEWEST.get(domain, 0):
-            continue
-        known = found.get(schema.name)
-        if known is None or known.since_version < schema.since_version:
-            found[schema.name] = schema
+        if schema.domain == domain and schema.since_version <= NEWEST.get(domain, 0):
+            found.setdefault(schema.name, []).append(schema)
+    for schemas in found.values():
+        schemas.sort(key=lambda schema: schema.since_version)
     return found
 
 
-def _status(domain: str, name: str, schema: onnx.defs.OpSchema | None) -> str:
-    """Return the oldest opset in which an operator is supported, or that it is refused."""
+def _versions(domain: str, name: str, schemas: Sequence[onnx.defs.OpSchema]) -> tuple[str, str]:
+    """Return the versions of an operator that import, and those that do not with the reason."""
     rows = TABLES[domain].get(name, {})
-    if refusals := [row.reason for row in rows.values() if isinstance(row, Refusal)]:
-        return f"refused: {refusals[0].rstrip('.')}"
-    if rows:
-        return f"from {min(rows)}"
-    if schema is not None and is_defined(schema, NEWEST[domain]):
-        return "by definition"
-    return "refused"
+    if not schemas:
+        return ", ".join(map(str, sorted(rows))), ""
+    starts = [schema.since_version for schema in schemas]
+    ends = [*starts[1:], NEWEST[domain] + 1]
+    imported: list[str] = []
+    refused: dict[str, list[str]] = {}
+    for schema, start, end in zip(schemas, starts, ends, strict=True):
+        oldest, reason = _oldest(rows, schema, end)
+        if oldest is not None:
+            imported.append(str(start) if oldest == start else f"{start} (from opset {oldest})")
+        elif not schema.deprecated:
+            refused.setdefault(reason, []).append(str(start))
+    is_defined_alone = bool(imported) and not rows
+    return (
+        ", ".join(imported) + " by definition" * is_defined_alone,
+        "; ".join(
+            ", ".join(versions) + f": {reason}" * bool(reason)
+            for reason, versions in refused.items()
+        ),
+    )
+
+
+def _oldest(
+    rows: Mapping[int, Handler], schema: onnx.defs.OpSchema, end: int
+) -> tuple[int | None, str]:
+    """Return the oldest opset before `end` that imports a schema, or None and why none does."""
+    refusals = [row.reason for row in rows.values() if isinstance(row, Refusal)]
+    if refusals:
+        return None, refusals[0].rstrip(".")
+    opsets = range(schema.since_version, end)
+    for opset in opsets:
+        if any(version <= opset for version in rows) or is_defined(schema, opset):
+            return opset, ""
+    return None, "too old" if rows else ""
