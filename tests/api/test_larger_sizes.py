@@ -137,9 +137,9 @@ def test_proofs_import_a_network_once(device: str, monkeypatch: pytest.MonkeyPat
     proto = model("float[n,m] x", body, constants=constants)
     compiled, imported = dynamic(proto, device), list[object]()
 
-    def noted(*arguments: Any) -> object:
+    def noted(*arguments: Any, **options: Any) -> object:
         imported.append(arguments[2])
-        return import_onnx(*arguments)
+        return import_onnx(*arguments, **options)
 
     monkeypatch.setattr("clopt.frontends.onnx.import_onnx", noted)
     check(compiled, proto, floats(6, 10))
