@@ -21,7 +21,7 @@ from .data_sizes import carry_sizes
 from .functions import bind_attributes, definition, is_defined, schema_of
 from .model import FunctionKey, domain_of
 from .narrow import computes_wide, rounded, widened
-from .node import NodeContext, Results
+from .node import NodeContext, Refusal, Results
 from .operators import handler_for, oldest_opset, sequences
 from .order import execution_order, read_names
 from .tensors import read_tensor
@@ -266,7 +266,10 @@ class NodeImporter:
                 "ORT_ENABLE_EXTENDED."
             )
         opset = self._opsets[domain]
-        if handler_for(domain, node.op_type, opset) is not None:
+        handler = handler_for(domain, node.op_type, opset)
+        if isinstance(handler, Refusal):
+            raise CloptError(f"{label}: {handler.reason}")
+        if handler is not None:
             return
         schema = schema_of(domain, node.op_type, opset)
         if schema is None:
