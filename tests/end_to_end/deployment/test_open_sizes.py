@@ -99,34 +99,33 @@ def words_of(
 @pytest.mark.parametrize("name", CASES)
 @pytest.mark.parametrize("replay", [0, 1])
 def test_every_size_has_the_bits_of_the_python_runtime(
-    name: str, replay: int, devices: dict[str, str], runtime: Sequence[Path], tmp_path: Path
+    name: str, replay: int, device: str, runtime: Sequence[Path], tmp_path: Path
 ):
     case = CASES[name]
-    for device in devices.values():
-        folder = tmp_path / device
-        compiled = dynamic(case, device)
-        compiled.save_c(folder, "net")
-        given = inputs_of(compiled, case)
-        (folder / "x.bin").write_bytes(b"".join(x.tobytes() for x in given))
-        platform = find_device(device).platform
-        program = link(folder, runtime, MAIN)
-        words = words_of(program, folder, platform, replay, case)
-        printed = run(*words).splitlines()
-        assert printed.pop() == "net has no open dimension called colour."
-        found = (folder / "y.bin").read_bytes()
-        for x in given:
-            ours, wanted = compiled.run([x]), by_onnxruntime(case[0], {"x": x})
-            for each, reference in zip(ours, wanted, strict=True):
-                np.testing.assert_allclose(each, reference, rtol=1e-4, atol=1e-5)
-            for port, array in zip((*compiled.inputs, *compiled.outputs), [x, *ours], strict=True):
-                extents = " ".join(map(str, array.shape))
-                assert printed.pop(0) == f"{port.name} {extents}, {array.nbytes} bytes"
-            for _ in ("on the host", "in buffers"):
-                for array in ours:
-                    assert found[: array.nbytes] == array.tobytes()
-                    found = found[array.nbytes :]
-        assert not found
-        assert not printed
+    folder = tmp_path / "net"
+    compiled = dynamic(case, device)
+    compiled.save_c(folder, "net")
+    given = inputs_of(compiled, case)
+    (folder / "x.bin").write_bytes(b"".join(x.tobytes() for x in given))
+    platform = find_device(device).platform
+    program = link(folder, runtime, MAIN)
+    words = words_of(program, folder, platform, replay, case)
+    printed = run(*words).splitlines()
+    assert printed.pop() == "net has no open dimension called colour."
+    found = (folder / "y.bin").read_bytes()
+    for x in given:
+        ours, wanted = compiled.run([x]), by_onnxruntime(case[0], {"x": x})
+        for each, reference in zip(ours, wanted, strict=True):
+            np.testing.assert_allclose(each, reference, rtol=1e-4, atol=1e-5)
+        for port, array in zip((*compiled.inputs, *compiled.outputs), [x, *ours], strict=True):
+            extents = " ".join(map(str, array.shape))
+            assert printed.pop(0) == f"{port.name} {extents}, {array.nbytes} bytes"
+        for _ in ("on the host", "in buffers"):
+            for array in ours:
+                assert found[: array.nbytes] == array.tobytes()
+                found = found[array.nbytes :]
+    assert not found
+    assert not printed
 
 
 @pytest.mark.by_default(cases=0)
