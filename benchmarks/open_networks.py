@@ -300,7 +300,7 @@ class Recommender(nn.Module):
         return (self.items(candidates) @ total.unsqueeze(-1)).squeeze(-1)
 
 
-def _image(channels: int, multiple: int, least: int = 2) -> Callable[[Draw], dict[str, Tensor]]:
+def image_of(channels: int, multiple: int, least: int = 2) -> Callable[[Draw], dict[str, Tensor]]:
     def inputs(draw: Draw) -> dict[str, Tensor]:
         height, width = (multiple * draw(least, 8) for _ in range(2))
         return {"image": torch.randn(draw(2, 4), channels, height, width)}
@@ -346,11 +346,11 @@ def _recommended(draw: Draw) -> dict[str, Tensor]:
 
 
 NETWORKS: dict[str, OpenNetwork] = {
-    "residual network": OpenNetwork(Residual, _image(3, 1, 4), ("image.1",)),
-    "U-Net": OpenNetwork(UNet, _image(3, 2), ("image.1",)),
-    "super-resolution": OpenNetwork(SuperResolution, _image(1, 1), ("image.1",)),
-    "segmentation": OpenNetwork(Segmentation, _image(3, 4), ("image.1",)),
-    "detection": OpenNetwork(Detector, _image(3, 4, 4), ("image.1",)),
+    "residual network": OpenNetwork(Residual, image_of(3, 1, 4), ("image.1",)),
+    "U-Net": OpenNetwork(UNet, image_of(3, 2), ("image.1",)),
+    "super-resolution": OpenNetwork(SuperResolution, image_of(1, 1), ("image.1",)),
+    "segmentation": OpenNetwork(Segmentation, image_of(3, 4), ("image.1",)),
+    "detection": OpenNetwork(Detector, image_of(3, 4, 4), ("image.1",)),
     "encoder": OpenNetwork(Encoder, _padded),
     "decoder": OpenNetwork(Decoder, _tokens),
     "decoder step": OpenNetwork(CachedStep, _cache, ("x.1", "x.2", "keys.2", "values.2")),
@@ -373,7 +373,7 @@ NETWORKS: dict[str, OpenNetwork] = {
         lambda draw: {"x": torch.randn(draw(2, 4), 4 * draw(2, 5), 4 * draw(2, 5), 12)},
         ("x.3",),
     ),
-    "patches": OpenNetwork(Patches, _image(3, 4), ("image.1",)),
+    "patches": OpenNetwork(Patches, image_of(3, 4), ("image.1",)),
     "graph": OpenNetwork(Graph, _graph, ("nodes.1", "edges.0")),
     "spectrum": OpenNetwork(
         Spectrum, lambda draw: {"sound": torch.randn(draw(2, 4), 8 * draw(5, 60))}
@@ -381,7 +381,7 @@ NETWORKS: dict[str, OpenNetwork] = {
     "experts": OpenNetwork(
         Experts, lambda draw: {"x": torch.randn(draw(2, 4), draw(2, 20), 8)}, ("x.2",)
     ),
-    "autoencoder": OpenNetwork(Autoencoder, _image(1, 4), ("image.1",)),
+    "autoencoder": OpenNetwork(Autoencoder, image_of(1, 4), ("image.1",)),
     "retrieval": OpenNetwork(Retrieval, _retrieval, ("queries.1", "documents.1")),
     "recommender": OpenNetwork(Recommender, _recommended),
 }
