@@ -71,11 +71,15 @@ class Row:
 
 
 def error_of(got: np.ndarray, wanted: np.ndarray) -> float:
-    """Return the largest error of an output; infinity for another shape."""
+    """Return the largest error of an output; infinity for another shape, or NaN elsewhere."""
     if got.shape != wanted.shape or got.dtype != wanted.dtype:
         return float("inf")
     if wanted.dtype.kind != "f":
         return float(np.any(got != wanted))
+    numbers = ~np.isnan(wanted)
+    if np.any(np.isnan(got) == numbers):
+        return float("inf")
+    got, wanted = got[numbers], wanted[numbers]
     return float(np.abs(got - wanted).max(initial=0) / max(np.abs(wanted).max(initial=0), 1e-30))
 
 
@@ -88,7 +92,10 @@ def measure(
     empty = Row(name, exporter, "", 0, 0, 0.0, [])
     try:
         source.write(path)
-        session = onnxruntime.InferenceSession(path, providers=["CPUExecutionProvider"])
+        # The graph as it is: onnxruntime's fusions of a quantised PointNet are .24 off.
+        options = onnxruntime.SessionOptions()
+        options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_DISABLE_ALL
+        session = onnxruntime.InferenceSession(path, options, ["CPUExecutionProvider"])
         feeds: list[Mapping[str, np.ndarray]] = [source.inputs(rng.randint) for _ in range(sizes)]
         wanted = [session.run(None, feed) for feed in feeds]
     except Exception as error:  # the exporter or onnxruntime has no such model
