@@ -12,7 +12,7 @@ import random
 import tempfile
 import time
 import warnings
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from importlib import import_module
@@ -159,17 +159,16 @@ def main() -> None:
     onnxruntime.set_default_logger_severity(4)
     chosen = [each for of in args.sets for each in models(of, args.exporters)]
     wanted = [each for each in chosen if not args.names or each[0] in args.names]
-    rows = _measure_all(wanted, partial(measure, device=args.device, sizes=args.sizes))
-    if args.output is not None:
-        count = len({name for name, _, _ in wanted})
-        title = f"# {count} models with open dimensions on {args.device}"
-        args.output.write_text("\n".join([title, "", measured(), "", *rows]) + "\n")
+    title = f"# Models with open dimensions on {args.device}"
+    for lines in _tables(wanted, partial(measure, device=args.device, sizes=args.sizes)):
+        if args.output is not None:
+            args.output.write_text("\n".join([title, "", measured(), "", *lines]) + "\n")
 
 
-def _measure_all(
+def _tables(
     chosen: Sequence[tuple[str, str, OpenModel]], measure: Callable[..., Row]
-) -> list[str]:
-    """Print the rows of a table as they come, and return its lines."""
+) -> Iterator[list[str]]:
+    """Print the rows of a table as they come; yield the lines so far."""
     head = ("model", "exporter", "inputs", "right", "largest error", "programs", "seconds of each")
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     print(*lines, sep="\n")
@@ -178,7 +177,7 @@ def _measure_all(
             row = measure(name, exporter, source, path=Path(folder) / f"{index}.onnx")
             lines.append(f"| {' | '.join(row.cells())} |")
             print(lines[-1], flush=True)
-    return lines
+            yield lines
 
 
 if __name__ == "__main__":
