@@ -63,7 +63,7 @@ def test_what_fits_runs_by_default(
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.setattr(tiers, "COSTS", tmp_path / "costs.json")
-    costs = {"test_cheap": tiers.SHARE / 3.5, "test_costly": 0.6, "test_most_costly": 2.0}
+    costs = {"test_cheap": tiers.SHARE / 3.5, "test_costly": tiers.MOST, "test_most_costly": 2.0}
     record = {f"test_file.py::{name}": seconds for name, seconds in costs.items()}
     tiers.COSTS.write_text(json.dumps(record))
     items = cases(function, *marks)

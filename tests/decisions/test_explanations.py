@@ -112,7 +112,6 @@ def test_a_table_has_a_row_for_each_site_and_numbers_only_equal_ones() -> None:
     assert f"  c     @{'x' * 44}...  texels" in plans
 
 
-@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize("target", ["pocl blocks=auto vector_width=8", "adreno-740 texture=prefer"])
 def test_each_site_of_a_file_of_choices_is_explained(
     target: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]

@@ -43,7 +43,6 @@ def check_readable(text: str, longest: int = 1000) -> None:
         assert len(line) <= longest, line[:100]
 
 
-@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize("target", ["pocl", "adreno-740 texture=prefer"])
 def test_models(target: str, device: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]):
     compiled = clopt.compile(odd_model(), target, device=device, explain=True)

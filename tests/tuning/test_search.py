@@ -240,7 +240,6 @@ def test_the_task_with_most_to_gain_gets_most_trials():
     assert counts[heavy] == max(counts.values())
 
 
-@pytest.mark.by_default(cases=1)
 @pytest.mark.usefixtures("quick_estimates")
 def test_a_session_goes_on_where_another_one_was_stopped():
     task, notes = one_task(), Notes()

@@ -105,7 +105,6 @@ def test_a_reason_says_how_the_process_ended(tmp_path: Path, what: str, reason: 
     assert result.reason == reason
 
 
-@pytest.mark.by_default(cases=1)
 def test_a_crash_is_the_fault_of_a_plan_only_in_a_process_of_its_own(tmp_path: Path):
     with machines(tmp_path / "journal") as found:
         results = results_of(found, [trial("spoil", task()), trial("well", task(), number=1)])

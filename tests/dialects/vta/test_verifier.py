@@ -136,7 +136,6 @@ def _refusal(steps: list[Step]) -> str:
     return ""
 
 
-@pytest.mark.by_default(cases=1)
 @given(_program())
 @settings(max_examples=effort.examples(300))
 def test_races_are_found_exactly(steps: list[Step]):

@@ -76,7 +76,6 @@ def test_renamed_headers_have_no_other_name(tmp_path: Path) -> None:
     assert {word.split("(")[0] for word in declared} <= public_names() | {"CL_QCOM_ML_OPS_H"}
 
 
-@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize(
     "compiler",
     [pytest.param(name, marks=pytest.mark.long if i else ()) for i, name in enumerate(compilers())],

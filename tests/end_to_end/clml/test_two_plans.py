@@ -134,7 +134,6 @@ def test_first_plan(infer: Infer, expected: np.ndarray) -> None:
     assert "plan:" not in printed
 
 
-@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize(
     ("program", "knobs", "reason"),
     [

@@ -98,7 +98,6 @@ def test_each_call_fails_once(name: str, extensions: str, views: int, run: Run) 
     assert len(run(name, extensions, views=views)) > 150
 
 
-@pytest.mark.by_default(cases=1)
 @pytest.mark.skipif(not shutil.which("valgrind"), reason="looks at memory: install valgrind")
 @pytest.mark.parametrize(
     ("name", "extensions"),

@@ -17,7 +17,6 @@ WIDE = "pocl vector_width=16 vector_registers=32"
 @pytest.mark.in_turns
 @pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize("name", builders.by_effort())
-@pytest.mark.by_default(cases=1)
 def test_networks(name: str, device: str) -> None:
     model = builders.NETWORKS[name]()
     on_devices.check(model, builders.inputs_for(model), {device: device}, "f32", LANES["f32"])

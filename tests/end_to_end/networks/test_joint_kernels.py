@@ -61,7 +61,6 @@ def _arena(module: ModuleOp) -> int:
 @pytest.mark.in_turns
 @pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize("name", list(NETWORKS))
-@pytest.mark.by_default(cases=1)
 def test_joint_kernels(name: str, device: str) -> None:
     """A launch that costs nothing is never saved, one that costs a millisecond often."""
     model = NETWORKS[name]()

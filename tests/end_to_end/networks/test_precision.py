@@ -23,7 +23,6 @@ def test_network_in_half(name: str, device: str) -> None:
 @pytest.mark.in_turns
 @pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize("name", ["mobilenet_v2", "vit_tiny", "unet"])
-@pytest.mark.by_default(cases=1)
 def test_network_stored_in_half(name: str, device: str) -> None:
     _check(name, device, "f16-storage")
 

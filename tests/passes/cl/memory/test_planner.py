@@ -48,7 +48,6 @@ def tensors(draw: st.DrawFn, most: int = 40) -> list[LiveTensor]:
     return result
 
 
-@pytest.mark.by_default(cases=1)
 @given(tensors())
 @settings(max_examples=effort.examples(100))
 def test_a_plan_is_valid_and_the_same_again(some: list[LiveTensor]):

@@ -26,7 +26,6 @@ from support.tir.program import run_program
 
 @settings(max_examples=effort.examples(80))
 @given(data=st.data())
-@pytest.mark.by_default(cases=1)
 def test_values_in_parts_of_others_are_what_nn_defines(data: st.DataObject) -> None:
     net = Network(data)
     module = parts_of_others(net)

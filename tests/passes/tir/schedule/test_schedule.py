@@ -37,7 +37,6 @@ TILE = st.integers(1, 4)
     shape=st.tuples(st.integers(1, 20), st.integers(1, 20), st.integers(1, 9)),
     tile=st.tuples(TILE, TILE, TILE, TILE, TILE),
 )
-@pytest.mark.by_default(cases=1)
 def test_matmul_in_local_memory(
     shape: tuple[int, int, int], tile: tuple[int, int, int, int, int]
 ) -> None:
