@@ -218,11 +218,20 @@ def test_masks_of_the_last_size_stay_on_the_device(device: str, monkeypatch: pyt
     assert min(made[0], made[2], made[3]) > 2
 
 
+def test_one_element_needs_no_program_of_its_own(device: str):
+    tokens, rows = (dynamic(each, device, {"n": (1, 16, 16)}) for each in (SEQUENCE, NETWORK))
+    for size in (1, 16, 2, 1):
+        check(tokens, SEQUENCE, floats(1, size, 8))
+        check(rows, NETWORK, images(size))
+    assert (tokens.programs, rows.programs) == (1, 1)
+
+
 def test_a_special_size_does_not_keep_others_exact(device: str):
-    """The loops over one token differ from those over several, so that it has its own program."""
-    compiled = dynamic(SEQUENCE, device, {"n": (1, 16, 16)})
+    """A squeeze removes an axis of one element alone, so that this size has its own program."""
+    proto = model("float[n,1,4] x", "s = Squeeze(x) t = ReduceSum<keepdims=0>(s) y = Mul(x, t)")
+    compiled = dynamic(proto, device, {"n": (1, 16, 16)})
     for length, programs in ((1, 1), (5, 2), (16, 2), (1, 2)):
-        check(compiled, SEQUENCE, floats(1, length, 8))
+        check(compiled, proto, floats(length, 1, 4))
         assert compiled.programs == programs
 
 

@@ -63,14 +63,14 @@ LAST = model("float[n,m] x", "y = ArgMax<axis=1, select_last_index=1>(x)")
 
 Dims = dict[str, tuple[int, ...]]
 CASES: dict[str, tuple[onnx.ModelProto, Dims, Sequence[tuple[int, ...]], int]] = {
-    "rows": (ROWS, {"n": (1, 4, 4)}, [(n, 6) for n in range(1, 5)], 2),
+    "rows": (ROWS, {"n": (1, 4, 4)}, [(n, 6) for n in range(1, 5)], 1),
     "images": (IMAGES, {"n": (0, 6, 3)}, [(n, 2, 8, 8) for n in range(7)], 6),
-    "tokens": (TOKENS, {"n": (1, 9, 9)}, [(1, n, 8) for n in range(1, 10)], 2),
+    "tokens": (TOKENS, {"n": (1, 9, 9)}, [(1, n, 8) for n in range(1, 10)], 1),
     "sentences": (
         SENTENCES,
         {"batch": (1, 3, 3), "tokens": (2, 6, 6)},
         [(batch, tokens, 8) for batch in (1, 2, 3) for tokens in range(2, 7)],
-        2,
+        1,
     ),
     "exact": (LAST, {"n": (1, 2), "m": (3, 5)}, [(n, m) for n in (1, 2) for m in (3, 4, 5)], 6),
 }
@@ -164,13 +164,13 @@ REFUSED: dict[str, tuple[Callable[[clopt.RangedModel], object], str]] = {
 
 @pytest.mark.by_default(cases=0)
 def test_what_a_loaded_model_refuses(device: str, tmp_path: Path):
-    loaded = saved(dynamic(TOKENS, device, {"n": (1, 5, 5)}), tmp_path / "saved", device)
+    loaded = saved(dynamic(TOKENS, device, {"n": (1, 5, 4)}), tmp_path / "saved", device)
     for call, match in REFUSED.values():
         with pytest.raises(clopt.CloptError, match=match):
             call(loaded)
     assert loaded.for_inputs([floats(1, 1, 8)]).inputs[0].shape == (1, 1, 8)
     assert repr(loaded) == (
-        "RangedModel(x: 1xnx8 float32 -> y: 1xnx8 float32; 2 programs for n of 1 to 5)"
+        "RangedModel(x: 1xnx8 float32 -> y: 1xnx8 float32; 4 programs for n of 1 to 5)"
     )
 
 
@@ -200,7 +200,7 @@ def test_ranges_that_cannot_be_saved(
 @pytest.mark.by_default(cases=0)
 def test_damage_is_noticed(device: str, tmp_path: Path):
     folder = tmp_path / "saved"
-    dynamic(TOKENS, device, {"n": (1, 3, 3)}).save(folder)
+    dynamic(TOKENS, device, {"n": (1, 3)}).save(folder)
     for name in ("sizes.json", "sizes.npz", "program.mlir", "1/program.mlir", "1/kernels.cl"):
         content = (folder / name).read_bytes()
         (folder / name).write_bytes(content[:-2])

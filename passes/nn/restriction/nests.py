@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeAlias, cast
 
-from xdsl.dialects import memref
-from xdsl.dialects.builtin import MemRefType
+from xdsl.dialects import arith, memref
+from xdsl.dialects.builtin import IndexType, IntegerAttr, MemRefType
 from xdsl.ir import Attribute, Block, Operation, SSAValue
 
 from ....dialects import tir
@@ -44,14 +44,16 @@ class _Texts:
         self.blocks: list[tuple[tir.BlockOp, tir.BlockOp]] = []
         self.accesses: list[_Access] = []
         """The accesses of the smaller kernel."""
+        self._units: dict[SSAValue, SSAValue] = {}
+        """The variables of loops that run once in the smaller kernel, by those of the larger."""
 
     def agree(self, small: Block, large: Block) -> bool:
         """Return whether two blocks have the same text."""
-        if len(small.args) != len(large.args) or len(small.ops) != len(large.ops):
+        # Operands that are constant indices are compared instead.
+        ops = [[op for op in block.ops if _index(op) is None] for block in (small, large)]
+        if len(small.args) != len(large.args) or len(ops[0]) != len(ops[1]):
             return False
-        return self._match(small.args, large.args) and all(
-            self._same(a, b) for a, b in zip(small.ops, large.ops, strict=True)
-        )
+        return self._match(small.args, large.args) and all(map(self._same, *ops))
 
     def _match(self, small: Sequence[SSAValue], large: Sequence[SSAValue]) -> bool:
         """Pair values of the same type, or buffers where one is within the other."""
@@ -61,7 +63,7 @@ class _Texts:
     def _same(self, small: Operation, large: Operation) -> bool:
         if (
             type(small) is not type(large)
-            or [self.counterpart.get(value) for value in small.operands] != [*large.operands]
+            or not self._match_operands(small, large)
             or len(small.results) != len(large.results)
             or len(small.regions) != len(large.regions)
             or not _properties_agree(small, large)
@@ -69,13 +71,38 @@ class _Texts:
         ):
             return False
         if isinstance(small, tir.BlockOp):
-            self.blocks.append((small, cast("tir.BlockOp", large)))
+            other = cast("tir.BlockOp", large)
+            self.blocks.append((small, other))
+            loops = zip(small.iter_vars, other.iter_vars, small.iter_extents, strict=True)
+            self._units |= {b: a for a, b, extent in loops if extent == 1}
         elif isinstance(small, memref.LoadOp | memref.StoreOp):
             self.accesses.append(small)
         return all(
             len(a.blocks) == len(b.blocks) == 1 and self.agree(a.block, b.block)
             for a, b in zip(small.regions, large.regions, strict=True)
         )
+
+    def _match_operands(self, small: Operation, large: Operation) -> bool:
+        """Return whether operands correspond.
+
+        Lowerings fold the variable of a loop that runs once to 0; it takes its place again here.
+        """
+        if len(small.operands) != len(large.operands):
+            return False
+        for position, (a, b) in enumerate(zip(small.operands, large.operands, strict=True)):
+            index = _index(a.owner)
+            if index == 0 and b in self._units:
+                small.operands[position] = self._units[b]
+            elif self.counterpart.get(a) is not b if index is None else index != _index(b.owner):
+                return False
+        return True
+
+
+def _index(op: Operation | Block) -> int | None:
+    """Return the value of a constant index; None for other operations."""
+    if isinstance(op, arith.ConstantOp) and isinstance(op.result.type, IndexType):
+        return cast("IntegerAttr[IndexType]", op.value).value.data
+    return None
 
 
 def _fits(small: Attribute, large: Attribute) -> bool:

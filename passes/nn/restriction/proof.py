@@ -108,11 +108,11 @@ class _Proof:
         self._axes |= zip(small, parts, strict=True)
 
     def _corresponds(self, small: Operation, large: Operation) -> bool:
-        """Return whether two operations have the same name and operands."""
+        """Return whether operations have the same name, operands and ranks of results."""
         return (
             type(small) is type(large)
             and [self._counterpart.get(value) for value in small.operands] == [*large.operands]
-            and len(small.results) == len(large.results)
+            and [*map(_rank, small.results)] == [*map(_rank, large.results)]
         )
 
     def _parts(self, position: int, small: Operation, large: Operation) -> Parts | None:
@@ -206,6 +206,10 @@ def _is_box(small: Array, large: Array) -> bool:
     """Return whether an array is the leading box of a larger one."""
     box = large[tuple(map(slice, small.shape))]
     return box.shape == small.shape and small.tobytes() == box.tobytes()
+
+
+def _rank(value: SSAValue) -> int:
+    return len(nn.shape_of(value))
 
 
 def _beginnings(small: Sequence[SSAValue], large: Sequence[SSAValue]) -> Parts:

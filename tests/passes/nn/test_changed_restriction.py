@@ -175,7 +175,8 @@ def test_smaller_sizes_of_a_changed_network(name: str, device: str):
     typical = Changed(proto, 5, None)
     assert typical.restriction.changes
     typical.check(device)
-    for size in (2, 7, LARGEST):
+    least = 2 if name == "least two" else 1
+    for size in (least, 7, LARGEST):
         other = Changed(proto, size, typical.restriction.changes)
         assert other.restriction.changes == typical.restriction.changes
         other.check(device)
