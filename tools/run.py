@@ -13,6 +13,7 @@ from rich.console import Console
 
 from .. import api
 from ..errors import CloptError
+from ..messages.open_dimensions import OpenDimensionsError
 from ..messages.printable import printable
 from ..tensor_info import describe
 from .console import (
@@ -99,7 +100,10 @@ def _more(options: argparse.Namespace) -> dict[str, Any]:
 
 
 def _check(options: argparse.Namespace, source: ModelSource) -> None:
-    """Compile to OpenCL C; raise the usual error if the model is not supported."""
+    """Compile to OpenCL C; raise the usual error if the model is not supported.
+
+    Of a model with open dimensions, only the operators are checked.
+    """
     if source.kind is ModelKind.Folder:
         raise CloptError(f"{source.name}: --check applies to models that are not compiled yet.")
     if options.device is None and options.device_target is None:
@@ -108,6 +112,14 @@ def _check(options: argparse.Namespace, source: ModelSource) -> None:
     try:
         model = load_model(options, source)
     except CloptError as error:
+        if isinstance(reason := error.__cause__, OpenDimensionsError):
+            names = [*dict.fromkeys(each.name for each in reason.dimensions)]
+            if options.json:
+                return print_json(result | {"supported": True, "open": names})
+            return print(
+                f"{source.name}: the operators are supported; {reason.for_options()} to check "
+                "the shapes, too."
+            )
         if options.json:
             print_json(result | {"reason": full_text(error)})
         raise

@@ -15,6 +15,7 @@ from onnx import helper
 
 import clopt
 from clopt.tools import compile, reference, run
+from support.onnx.models import model as open_model
 
 
 @pytest.mark.parametrize(("words", "runs"), [((), 3), (("--warmup", "0"), 0), (("--warmup=5",), 5)])
@@ -118,6 +119,24 @@ def test_check_lists_every_node_that_is_not_supported(
         "node 'match_b' (StringNormalizer): the operator StringNormalizer is not supported."
         in told["reason"]
     )
+
+
+def test_check_of_a_model_with_open_dimensions(tmp_path: Path, capsys):
+    for operator, is_supported in (("Softmax", True), ("StringNormalizer", False)):
+        onnx.save(open_model("float[n,m] x", f"y = {operator}(x)"), path := tmp_path / "open.onnx")
+        if not is_supported:
+            with pytest.raises(SystemExit):
+                run.main(["--check", str(path)])
+            assert "the operator StringNormalizer is not supported" in capsys.readouterr().err
+            continue
+        run.main(["--check", str(path)])
+        assert capsys.readouterr().out == (
+            f"{path}: the operators are supported; the dimensions n (axis 0 of 'x'), m (axis 1 of "
+            "'x') are not fixed; bind with --dim n=1 --dim m=... to check the shapes, too.\n"
+        )
+        run.main(["--check", "--json", str(path)])
+        told = {"model": str(path), "supported": True, "open": ["n", "m"]}
+        assert json.loads(capsys.readouterr().out) == told
 
 
 def test_a_compilation_as_json(model: Path, tmp_path: Path, capsys):
