@@ -15,7 +15,7 @@ import pytest
 from clopt.backends.pyopencl_runtime import build, list_devices, target_for, workers
 from clopt.backends.pyopencl_runtime.environment import environment_of_helpers
 from clopt.tools import logs
-from support import costs, effort, process_state
+from support import costs, effort, process_state, random_state
 from support.tiers import Tier, tiers
 
 # The same facts in every run and on every machine, also in the processes that tests start.
@@ -61,6 +61,7 @@ def pytest_configure(config: pytest.Config) -> None:
     if not config.pluginmanager.has_plugin("process-state"):
         config.pluginmanager.register(process_state, "process-state")
     config.pluginmanager.register(costs)
+    config.pluginmanager.register(random_state)
     if not hasattr(config, "workerinput"):
         default = not (long or config.getoption("--thorough"))
         summary = costs.Summary(costs.BUDGET if default else None)

@@ -13,9 +13,9 @@ from xdsl.ir import Operation
 
 from clopt.dialects import nn
 from clopt.dialects.nn.evaluation import evaluate
-from support.nn.evaluated import by_onnx, check, integers, seeded
+from support.nn.evaluated import Drawing, by_onnx, check, integers
 
-floats = seeded(7)
+floats = Drawing(7)
 
 Array = np.ndarray[Any, np.dtype[Any]]
 Array = np.ndarray[Any, np.dtype[Any]]

@@ -8,9 +8,9 @@ import numpy as np
 import pytest
 
 from clopt.dialects import nn
-from support.nn.evaluated import by_onnx, check, integers, seeded
+from support.nn.evaluated import Drawing, by_onnx, check, integers
 
-floats = seeded(7)
+floats = Drawing(7)
 
 REDUCE = {
     "sum": "ReduceSum",

@@ -18,10 +18,15 @@ from clopt.dialects.nn.evaluation import evaluate
 Array = np.ndarray[Any, np.dtype[Any]]
 
 
-def seeded(seed: int) -> Callable[..., Array]:
-    """A function that draws float32 arrays of given shapes."""
-    rng = np.random.default_rng(seed)
-    return lambda *shape: rng.normal(size=shape).astype(np.float32)
+class Drawing:
+    """Draws float32 arrays of given shapes."""
+
+    def __init__(self, seed: int) -> None:
+        self.rng = np.random.default_rng(seed)
+
+    def __call__(self, *shape: int) -> Array:
+        """An array of normally distributed numbers."""
+        return self.rng.normal(size=shape).astype(np.float32)
 
 
 def integers(*values: int) -> Array:
