@@ -144,7 +144,6 @@ def noted(model: clopt.CompiledModel) -> list[cl.ChoiceAttr]:
     return [each for each in choices_of(model.module) or () if each.others.data]
 
 
-@pytest.mark.by_default(cases=1)
 def test_each_kind_of_choice_follows_its_records(network: Path, tmp_path: Path):
     x = noise((1, 16, 10, 10))
     usual = compiled(network, tmp_path)

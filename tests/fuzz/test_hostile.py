@@ -14,7 +14,6 @@ FILES = {"models": 100, "texts": 150, "folders": 50, "targets": 40}
 
 
 @pytest.mark.parametrize("kind", CHECKS)
-@pytest.mark.by_default(cases=1)
 def test_hostile_files(kind: str) -> None:
     verdicts: Counter[str] = Counter()
     for seed, outcome in outcomes(kind, effort.seeds(FILES[kind], long=20 * FILES[kind])):

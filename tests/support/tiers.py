@@ -21,7 +21,7 @@ from zlib import crc32
 import pytest
 
 COSTS = Path(__file__).parents[1] / "costs.json"
-SHARE, MOST = 0.15, 0.5
+SHARE, MOST = 0.12, 0.4
 TURNS = {"pocl": 1}
 """PoCL runs one case for seven of each other runtime: each program takes it a second, because it
 links its library with it (PoCL 3.1, AMD EPYC), and kernels that read images five times as long."""

@@ -27,7 +27,6 @@ def packed(model: clopt.CompiledModel, folder: Path, runtime: Sequence[Path]) ->
 
 @pytest.mark.in_turns
 @pytest.mark.parametrize("memory", ["separate", "arena"])
-@pytest.mark.by_default(cases=1)
 def test_a_package_computes_what_our_core_does(
     memory: str, device: str, runtime: Sequence[Path], tmp_path: Path
 ) -> None:

@@ -86,7 +86,6 @@ def oracle() -> Results:
     return expected(CASES)
 
 
-@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize("name", [case.name for case in CASES])
 def test_operation(name: str, device: str, results: Run, oracle: Results) -> None:
     check_close(results("fp32", device)[name], oracle[name], "fp32")

@@ -95,7 +95,6 @@ def _model(names: list[str]) -> onnx.ModelProto:
 
 @pytest.mark.in_turns
 @pytest.mark.usefixtures("quick_builds")
-@pytest.mark.by_default(cases=1)
 def test_results_are_those_of_onnxruntime(device: str) -> None:
     names = [*CASES]
     model = _model(names).SerializeToString()
