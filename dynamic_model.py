@@ -24,6 +24,7 @@ from .padded_program import PaddedProgram
 from .ranged_compilation import RangedCompilation
 from .ranged_model import RangedModel
 from .size_range import SizeRange
+from .size_table import shapes_at
 from .static_compilation import StaticCompilation
 
 if TYPE_CHECKING:
@@ -86,10 +87,7 @@ class DynamicModel(OpenModel):
         self._lock = Lock()
 
     def __repr__(self) -> str:
-        inputs, outputs = (", ".join(map(str, ports)) for ports in (self.inputs, self.outputs))
-        count = self.programs
-        programs = f"{count} program{'' if count == 1 else 's'} so far"
-        return f"DynamicModel({inputs} -> {outputs}; {programs})"
+        return self._text(self.programs, "so far")
 
     @property
     def programs(self) -> int:
@@ -100,8 +98,8 @@ class DynamicModel(OpenModel):
     def is_ranged(self) -> bool:
         """Whether all open dimensions have a largest size, so that `save` knows all sizes."""
         symbols = symbols_of(self.inputs)
-        ends = (self._ranges[name].most for name in symbols if name in self._ranges)
-        return bool(symbols) and len([end for end in ends if end is not None]) == len(symbols)
+        ranges = map(self._ranges.get, symbols)
+        return bool(symbols) and all(each and each.most is not None for each in ranges)
 
     @property
     def remarks(self) -> tuple[str, ...]:
@@ -202,9 +200,7 @@ class DynamicModel(OpenModel):
             program = programs.get(key, lambda: self._compile(bound))
             if larger.value is not None:
                 program = program.restricted(larger.value)
-            shapes = {port.name: port.shape_at(dims) for port in self.inputs}
-            names = (port.name for port in self.outputs)
-            shapes |= zip(names, larger.restriction.shapes, strict=True)
+            shapes = shapes_at(self.inputs, self.outputs, dims, larger.restriction.shapes)
             return PaddedProgram(program, shapes, larger.restriction.inputs)
         except CloptError as error:  # values decide shapes, or the device is too small for it
             _log.debug("sizes %s are not rounded up: %s", dims, error)

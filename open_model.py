@@ -42,6 +42,12 @@ class OpenModel(CompiledModel):
         """Raise CloptError: there is no single program."""
         self._refuse()
 
+    def _text(self, programs: int, purpose: str) -> str:
+        """Return the model as text with the number of its programs."""
+        inputs, outputs = (", ".join(map(str, ports)) for ports in (self.inputs, self.outputs))
+        count = f"{programs} program{'' if programs == 1 else 's'}"
+        return f"{type(self).__name__}({inputs} -> {outputs}; {count} {purpose})"
+
     @abstractmethod
     def for_inputs(self, inputs: Arrays) -> CompiledModel:
         """Return the program for inputs of these sizes."""

@@ -60,10 +60,7 @@ class RangedModel(OpenModel):
         return cls(saved.table, [partial(make, parse) for parse in saved.programs])
 
     def __repr__(self) -> str:
-        inputs, outputs = (", ".join(map(str, ports)) for ports in (self.inputs, self.outputs))
-        count = self.table.programs
-        programs = f"{count} program{'' if count == 1 else 's'}"
-        return f"RangedModel({inputs} -> {outputs}; {programs} for {self.table.served})"
+        return self._text(self.table.programs, f"for {self.table.served}")
 
     def program_at(self, number: int) -> CompiledModel:
         """Return a program of the table."""

@@ -76,13 +76,24 @@ class SizeTable:
 
     def shapes(self, dims: Mapping[str, int], row: ServedSizes) -> Shapes:
         """Return the shapes of the inputs and outputs for these sizes."""
-        names = (port.name for port in self.outputs)
-        outputs = zip(names, row.shapes or (), strict=True)
-        return {port.name: port.shape_at(dims) for port in self.inputs} | dict(outputs)
+        return shapes_at(self.inputs, self.outputs, dims, row.shapes or ())
 
     def inputs_of(self, row: ServedSizes) -> Mapping[str, Array]:
         """Return the arrays that tell a program the sizes, by the names of its inputs."""
         return {input_name(i): self.arrays[key] for i, key in enumerate(row.arrays)}
+
+
+def shapes_at(
+    inputs: Sequence[TensorInfo],
+    outputs: Sequence[TensorInfo],
+    dims: Mapping[str, int],
+    results: Sequence[tuple[int, ...]],
+) -> Shapes:
+    """Return the shapes of inputs and outputs by name; `results` are those of the outputs."""
+    names = (port.name for port in outputs)
+    return {port.name: port.shape_at(dims) for port in inputs} | dict(
+        zip(names, results, strict=True)
+    )
 
 
 def _runs(sizes: Sequence[int]) -> list[str]:

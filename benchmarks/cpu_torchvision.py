@@ -1,7 +1,7 @@
-"""Import torchvision beside a PyTorch without CUDA; import this module first.
+"""Loads PyPI's torchvision beside a PyTorch without CUDA. Import this module before torchvision.
 
-PyPI's torchvision is built for CUDA, so its own operators are missing there. Its networks need none
-of them, but importing it registers their shapes.
+It is built for CUDA, so its own operators are missing there. Its networks need none of them, but
+importing it registers their shapes.
 """
 
 from __future__ import annotations

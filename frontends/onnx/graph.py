@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 
-from onnx import FunctionProto, GraphProto, NodeProto, TensorProto
+from onnx import FunctionProto, GraphProto, NodeProto
 from onnx.defs import OpSchema
 from xdsl.dialects.builtin import TensorType, f16, f32
 from xdsl.ir import Attribute, SSAValue
@@ -15,7 +15,6 @@ from ...dialects.nn import tensor_type
 from ...errors import LINE_BREAK, CloptError
 from ...messages.open_dimensions import OpenValuesError
 from ...messages.printable import printable
-from ...weights import Array
 from ..builder import Builder, TooManySteps, name_location, name_value
 from .data_sizes import carry_sizes
 from .functions import bind_attributes, definition, is_defined, schema_of
@@ -24,45 +23,10 @@ from .narrow import computes_wide, rounded, widened
 from .node import NodeContext, Refusal, Results
 from .operators import handler_for, oldest_opset, sequences
 from .order import execution_order, read_names
-from .tensors import read_tensor
+from .scope import ValueScope
 
 MAX_FUNCTION_DEPTH = 32
 """Calls nested deeper than this are treated as recursion, which ONNX forbids."""
-
-
-class ValueScope:
-    """The values of a graph by name; a subgraph also sees the values of the enclosing graph."""
-
-    def __init__(
-        self, outer: ValueScope | None = None, arrays: dict[str, Array] | None = None
-    ) -> None:
-        """`arrays` keeps the constants that are read, for other imports of the graph."""
-        self.values: dict[str, SSAValue] = {}
-        self.initializers: dict[str, TensorProto] = {}
-        self._outer = outer
-        self._arrays = {} if arrays is None else arrays
-
-    def add_initializers(self, graph: GraphProto) -> None:
-        """Register the constants of a graph; each is read when a node first uses it."""
-        if graph.sparse_initializer:
-            raise CloptError("the model has sparse initialisers, which are not supported.")
-        self.initializers.update((tensor.name, tensor) for tensor in graph.initializer)
-
-    def find(self, name: str, builder: Builder, folder: Path | None) -> SSAValue | None:
-        """Return the value of a name, or None if no enclosing graph defines it."""
-        if name in self.values:
-            return self.values[name]
-        if name in self.initializers:
-            if name not in self._arrays:
-                array = self._arrays[name] = read_tensor(self.initializers[name], folder)
-                array.flags.writeable = False
-            self.values[name] = builder.constant(self._arrays[name], name)
-            return self.values[name]
-        return self._outer.find(name, builder, folder) if self._outer else None
-
-    def own_names(self) -> set[str]:
-        """Return the names that this graph defines before its first node."""
-        return {*self.values, *self.initializers}
 
 
 _BLOCKED_LAYOUT = "com.microsoft.nchwc"

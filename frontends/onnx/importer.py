@@ -19,8 +19,9 @@ from ...output_sizes import count_name
 from ...tensor_info import describe
 from ...weights import Weights
 from ..builder import Builder
-from .graph import NodeImporter, ValueScope
+from .graph import NodeImporter
 from .model import Model, inputs_of, read_model
+from .scope import ValueScope
 from .tensors import open_dimensions, tensor_type_of
 
 

@@ -12,7 +12,7 @@ from onnx import TensorProto, helper, numpy_helper
 
 import clopt
 from clopt.backends.pyopencl_runtime import constants
-from clopt.frontends.onnx import graph
+from clopt.frontends.onnx import scope
 from clopt.passes.nn import restriction
 from support.onnx.models import model
 
@@ -63,7 +63,7 @@ def test_a_proof_for_another_size_reads_no_weights_again(
     write(path, 2)
     compiled = clopt.compile(path, device=device)
     compiled.run([np.ones((7, 300), np.float32)])
-    monkeypatch.setattr(graph, "read_tensor", None)
+    monkeypatch.setattr(scope, "read_tensor", None)
     x = floats(6, 300)
     (y,) = compiled.run([x])
     np.testing.assert_allclose(y, 2 * x + np.linspace(-1, 0, 300), atol=1e-6)

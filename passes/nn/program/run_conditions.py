@@ -87,7 +87,7 @@ def _is_before(value: SSAValue, number: int, position: Mapping[Operation, int]) 
 
 
 def _order(condition: ValueCondition, position: Mapping[Operation, int]) -> tuple[int, int, bool]:
-    """Return a key that orders conditions as they are computed."""
+    """Return a sort key: the place at which the function computes the condition."""
     value = condition.value
     if isinstance(value.owner, Operation):
         return position[value.owner], value.owner.results.index(value), condition.wanted
