@@ -72,3 +72,37 @@ func.func private @step(%h: tensor<4xf32>, %x: tensor<4xf32>) -> tensor<4xf32> {
   %a = nn.binary add %h, %x : (tensor<4xf32>, tensor<4xf32>) -> tensor<4xf32>
   func.return %a : tensor<4xf32>
 }
+
+// -----
+
+// A loop that carries whether it still runs: each iteration reads the condition that the one before
+// it wrote. The kernels that select always run.
+// CHECK:       nn.kernel @exp_0 {runs_if = [array<i64: 1, 1>], comment = {{.*}}}
+// CHECK:       nn.kernel @lt_1 {runs_if = [array<i64: 1, 1>], comment = {{.*}}}
+// CHECK:       nn.kernel @where_2 {comment = {{.*}}}
+// CHECK:       nn.kernel @where_3 {comment = {{.*}}}
+// CHECK-LABEL: cl.program @stopping
+// CHECK:         cl.enqueue_kernel @exp_0(%x, %c, %next)
+// CHECK-NEXT:    %less = cl.alloc
+// CHECK-NEXT:    cl.enqueue_kernel @lt_1(%next, %c, %less)
+// CHECK-NEXT:    cl.enqueue_kernel @where_2(%c, %less, %g)
+// CHECK-NEXT:    cl.enqueue_kernel @where_3(%c, %next, %x, %r)
+// CHECK:         cl.repeat 3 {
+// CHECK-NEXT:      cl.enqueue_kernel @exp_0(%0, %g_1, %next_2)
+// CHECK-NEXT:      cl.enqueue_kernel @lt_1(%next_2, %g_1, %less_2)
+// CHECK-NEXT:      cl.enqueue_kernel @where_2(%g_1, %less_2, %g)
+// CHECK-NEXT:      cl.enqueue_kernel @where_3(%g_1, %next_2, %0, %r)
+// CHECK-NEXT:      cl.enqueue_kernel @exp_0(%r, %g, %next_3)
+func.func @stopping(%c: tensor<i1>, %x: tensor<f32>) -> tensor<f32> {
+  %g, %r = nn.loop @step %c, %x {trips = 8 : i64, carried = 2 : i64, rows = 0 : i64} : (tensor<i1>, tensor<f32>) -> (tensor<i1>, tensor<f32>)
+  func.return %r : tensor<f32>
+}
+func.func private @step(%runs: tensor<i1>, %h: tensor<f32>) -> (tensor<i1>, tensor<f32>) {
+  %one = nn.constant dense<1.0> : tensor<f32>
+  %never = nn.constant dense<false> : tensor<i1>
+  %next = nn.unary exp %h : (tensor<f32>) -> tensor<f32>
+  %less = nn.compare lt %next, %one : (tensor<f32>, tensor<f32>) -> tensor<i1>
+  %going = nn.where %runs, %less, %never {lazy} : (tensor<i1>, tensor<i1>, tensor<i1>) -> tensor<i1>
+  %kept = nn.where %runs, %next, %h {lazy} : (tensor<i1>, tensor<f32>, tensor<f32>) -> tensor<f32>
+  func.return %going, %kept : tensor<i1>, tensor<f32>
+}

@@ -129,7 +129,7 @@ _UNARY = ("Relu", "Sin", "Tanh", "Abs", "Neg", "Softmax")
 _BINARY = ("Add", "Sub", "Mul", "Max", "Min")
 
 
-class _RandomModel:
+class RandomModel:
     """Text of random operators, branches and loops, whose values all have one type."""
 
     def __init__(self, seed: int):
@@ -200,7 +200,7 @@ class _RandomModel:
 
 def random_branches(seed: int) -> onnx.ModelProto:
     """Return a model of nested branches and loops."""
-    made = _RandomModel(seed)
+    made = RandomModel(seed)
     known = ["x", "w"]
     lines = made.branch(known, 2)
     rest, known = made.block(known, 2)

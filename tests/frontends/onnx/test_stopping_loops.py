@@ -1,0 +1,120 @@
+"""Loops with a condition computed at run time, compared with onnxruntime in numpy."""
+
+from __future__ import annotations
+
+import numpy as np
+import onnx
+import pytest
+
+from clopt.dialects import nn
+from clopt.errors import CloptError
+from clopt.messages.open_dimensions import OpenValuesError
+from support.onnx.branches import feeds
+from support.onnx.models import by_onnxruntime, load
+from support.onnx.stopping import MODELS, THRESHOLDS, random_stopping, stopping
+
+
+def agree(proto: onnx.ModelProto) -> None:
+    """Fail unless the imported model computes what onnxruntime does, whenever its loops end.
+
+    Scan outputs have room for all iterations, and their number is one more output.
+    """
+    imported = load(proto)
+    names = nn.parameter_names(imported.main)[len(proto.graph.input) :]
+    for seed, threshold in enumerate(THRESHOLDS):
+        given = feeds(proto, seed, threshold)
+        found = dict(zip(names, imported.run(*given.values()), strict=True))
+        for port, wanted in zip(proto.graph.output, by_onnxruntime(proto, given), strict=True):
+            got = found[port.name]
+            if (count := found.get(f"{port.name}.size(0)")) is not None:
+                got = got[: int(count)]
+            assert got.shape == wanted.shape
+            np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("name", MODELS)
+@pytest.mark.by_default(cases=1)
+def test_stopping_loops(name: str):
+    agree(MODELS[name])
+
+
+@pytest.mark.parametrize("seed", range(30))
+@pytest.mark.by_default(cases=1)
+def test_random_stopping_loops(seed: int):
+    agree(random_stopping(seed))
+
+
+def test_the_size_of_a_network_does_not_depend_on_the_iterations():
+    short, long = (load(stopping(trips)) for trips in (5, 1000))
+    assert len(list(short.module.walk())) == len(list(long.module.walk()))
+
+
+def loop(body: str, trips: str = "n", rest: str = "", scans: str = "", go: str = "") -> str:
+    """Return a model of a loop of up to 9 iterations over a 16x16 image."""
+    scanned = ", all" if scans else ""
+    return f"""
+        <ir_version: 9, opset_import: ["": 17]>
+        g (float[16,16] x, int64 m, bool go) => (float[a,b] y) {{
+            n = Constant<value_int=9>()
+            one = Constant<value_float=1.0>()
+            s = Identity(x)
+            r{scanned} = Loop ({trips}, {go}, s) <
+                body = b (int64 i, bool going, float[16,16] v)
+                    => (bool more, float[c,d] next{scans}) {{
+                    {body}
+                    u = ReduceMax<keepdims=0>(v)
+                    more = Less(u, one)
+                }}
+            >
+            {rest or "y = Identity(r)"}
+        }}
+    """
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        (
+            # The first iteration always runs.
+            loop("next = Concat<axis=0>(v, v)"),
+            "node 'Loop_3' (Loop): its condition is computed at run time, so the tensors that it "
+            "carries must keep their types, with shapes known at import, but 32x16 float32 "
+            "becomes 64x16 float32.",
+        ),
+        (
+            loop("next = Neg(v)", trips=""),
+            "node 'Loop_3' (Loop): its condition is computed at run time, so its trip count "
+            "(input 0) must be a constant of at most 65536, which bounds the number of "
+            "iterations.",
+        ),
+        (
+            loop("next = Neg(v) p = Abs(v)", rest="y = Softmax(all)", scans=", float[16,16] p"),
+            "(Softmax): the size of an input depends on run-time values",
+        ),
+        (
+            loop("next = Neg(v) p = NonZero(v)", rest="y = Neg(r)", scans=", int64[2,e] p"),
+            "returns a scan output with a size that only the device knows",
+        ),
+    ],
+    ids=["shapes", "no trip count", "scan output", "sized scan output"],
+)
+def test_refusals(text: str, sentence: str):
+    with pytest.raises(CloptError) as refused:
+        load(onnx.parser.parse_model(text))
+    assert sentence in str(refused.value)
+
+
+@pytest.mark.parametrize(
+    ("text", "inputs"),
+    [
+        (loop("next = Neg(v)", trips="m"), ["m"]),
+        (loop("next = Concat<axis=0>(v, v)", go="go"), ["go"]),
+        (loop("next = Neg(v) p = Abs(v)", go="go", scans=", float[16,16] p"), ["go"]),
+    ],
+    ids=["trip count", "shapes", "scan output"],
+)
+def test_inputs_that_select_what_is_supported(text: str, inputs: list[str]):
+    """Small inputs may decide shapes: each of their values is a network of its own."""
+    with pytest.raises(OpenValuesError) as missing:
+        load(onnx.parser.parse_model(text))
+    assert list(missing.value.inputs) == inputs
