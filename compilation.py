@@ -71,6 +71,7 @@ def compile_model(
     target, place = _choose_target(options, place)
     ctx = CloptContext(weights=options.weights or Weights())
     with stage(_log, "reading the model"):
+        parsed = _with_elements(model, options, parsed)
         module = read_module(model, options.dims, ctx, options.values, parsed, options.strict_half)
     if options.changes:
         from .passes.nn.restriction import apply_changes
@@ -103,6 +104,24 @@ def compile_model(
     compiled.quantization = report
     compiled.decisions = decisions
     return compiled
+
+
+def _with_elements(
+    model: str | Path | bytes | ModelProto | ModuleOp, options: CompileOptions, parsed: Model | None
+) -> Model | None:
+    """Return the content of an ONNX model with the elements in `options`; None for other models.
+
+    Raises OpenSequencesError if inputs or outputs are sequences and `options` lacks the elements.
+    """
+    is_file = isinstance(model, str | Path)
+    if isinstance(model, ModuleOp) or (is_file and format_of(model) != "onnx"):
+        return parsed
+    from .frontends.onnx.importer import refuse_unknown_elements
+    from .frontends.onnx.model import read_model
+
+    content = replace(parsed or read_model(model), elements=options.elements)
+    refuse_unknown_elements(content)
+    return content
 
 
 _A_TARGET = 'a name and facts, for example "adreno-740", the path of a .toml file, or a Target'

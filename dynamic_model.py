@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import logging
-from collections import OrderedDict
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
@@ -18,11 +18,14 @@ from .errors import CloptError, warn
 from .larger_sizes import LargerSizesSearch
 from .messages.arguments import check_type
 from .messages.open_dimensions import OpenModelError, OpenValuesError
+from .messages.open_sequences import OpenSequencesError
 from .messages.printable import printable
 from .open_model import OpenModel, symbols_of
 from .padded_program import PaddedProgram
+from .program_cache import ProgramCache
 from .ranged_compilation import RangedCompilation
 from .ranged_model import RangedModel
+from .sequence_model import SequenceModel
 from .size_range import SizeRange
 from .size_table import shapes_at
 from .static_compilation import StaticCompilation
@@ -32,9 +35,6 @@ if TYPE_CHECKING:
     from .backends.pyopencl_runtime.arrays import Array, Arrays
 
 _log = logging.getLogger(__name__)
-
-MOST_PROGRAMS = 32
-"""Programs that a model keeps in memory. The least recently used ones stay in the cache on disk."""
 
 
 def compile_any(
@@ -46,6 +46,11 @@ def compile_any(
     """
     try:
         compiled = compilation.run()
+    except OpenSequencesError as error:
+        lists = SequenceModel(compilation.pin(), error, ranges, compile_any)
+        with suppress(OpenSequencesError):
+            lists.stated()  # reports errors now rather than in the first inference
+        return lists
     except OpenModelError as error:
         compiled = DynamicModel(compilation.pin(), error, ranges)
     unknown = [name for name in ranges if name not in symbols_of(compiled.inputs)]
@@ -78,7 +83,7 @@ class DynamicModel(OpenModel):
         self.values = compilation.options.values
         self.origin = compilation.origin
         self._compilation = compilation
-        self._programs = _Programs()
+        self._programs = ProgramCache()
         self._ranges = ranges
         self._larger = LargerSizesSearch(ranges, self.inputs)
         self._deciding: dict[Hashable, list[str]] = {}
@@ -126,6 +131,11 @@ class DynamicModel(OpenModel):
         """Return a model with programs for all sizes of its ranges; perhaps of other ones."""
         if not symbols_of(self.inputs):
             self._refuse()  # values decide shapes
+        if containers := [printable(port.name) for port in self.outputs if port.container]:
+            raise CloptError(
+                f"The output {containers[0]} is a list, whose length may depend on the sizes; "
+                "compile the model with fixed sizes to save it."
+            )
         self._told = True  # the caller knows that it compiles
         search = self._larger if ranges is None else LargerSizesSearch(ranges, self.inputs)
         chosen = self._ranges if ranges is None else ranges
@@ -163,7 +173,7 @@ class DynamicModel(OpenModel):
             place = self._compilation.place
             if place.queue is None:
                 self._compilation = replace(self._compilation, place=place.chosen())
-                self._programs = _Programs()
+                self._programs = ProgramCache()
 
     def _check(self, dims: Mapping[str, int]) -> None:
         self._larger.check(dims)
@@ -200,7 +210,7 @@ class DynamicModel(OpenModel):
             program = programs.get(key, lambda: self._compile(bound))
             if larger.value is not None:
                 program = program.restricted(larger.value)
-            shapes = shapes_at(self.inputs, self.outputs, dims, larger.restriction.shapes)
+            shapes = shapes_at(self.inputs, program.outputs, dims, larger.restriction.shapes)
             return PaddedProgram(program, shapes, larger.restriction.inputs)
         except CloptError as error:  # values decide shapes, or the device is too small for it
             _log.debug("sizes %s are not rounded up: %s", dims, error)
@@ -250,37 +260,3 @@ class DynamicModel(OpenModel):
             self._told = True
             warn(f"clopt compiles the model for each new {self.reason.programs()}.")
         return program
-
-
-class _Programs:
-    """Programs by the sizes and values for which they were compiled, the last used ones last."""
-
-    def __init__(self) -> None:
-        self._kept: OrderedDict[Hashable, CompiledModel] = OrderedDict()
-        self._lock = Lock()
-        self._compiling = Lock()
-
-    def all(self) -> list[CompiledModel]:
-        """Return the programs."""
-        with self._lock:
-            return list(self._kept.values())
-
-    def get(self, key: Hashable, make: Callable[[], CompiledModel]) -> CompiledModel:
-        """Return the program for `key`; threads that need a new one wait for each other."""
-        if (program := self._find(key)) is not None:
-            return program
-        with self._compiling:
-            if (program := self._find(key)) is not None:
-                return program
-            program = make()
-            with self._lock:
-                self._kept[key] = program
-                if len(self._kept) > MOST_PROGRAMS:
-                    self._kept.popitem(last=False)
-            return program
-
-    def _find(self, key: Hashable) -> CompiledModel | None:
-        with self._lock:
-            if key in self._kept:
-                self._kept.move_to_end(key)
-            return self._kept.get(key)

@@ -83,6 +83,12 @@ class OpenModel(CompiledModel):
         program, given = self._serve(*self._sized(inputs), rest.values(), queue)
         program.enqueue(queue, {**given, **rest})
 
+    def serve(
+        self, inputs: Arrays, targets: Iterable[object] = ()
+    ) -> tuple[CompiledModel | PaddedProgram, Mapping[str, Any]]:
+        """Return what serves an inference, and its inputs; `targets` is memory for outputs."""
+        return self._serve(*self._sized(inputs), targets)
+
     def _sized(self, inputs: Arrays) -> tuple[dict[str, Any], dict[str, int]]:
         """Return the inputs by name and their open sizes; raise CloptError if they do not fit."""
         from .backends.pyopencl_runtime.inputs import sized_inputs

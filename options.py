@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from .backends.pyopencl_runtime.arrays import Array
     from .machine.facts import Fact
     from .machine.target import Target
+    from .tensor_info import Ranks
     from .weights import Weights
 
 A_DEVICE = "a part of its name, its number in clopt.list_devices(), or an entry of it"
@@ -183,6 +184,8 @@ class CompileOptions:
     dims: Mapping[str, int] | None = None
     values: Mapping[str, Array] = field(default_factory=dict[str, "Array"])
     """The inputs that are constants of the program, because their values decide shapes."""
+    elements: Mapping[str, Ranks] | None = None
+    """The elements of inputs that are sequences or optionals, for which the program is."""
     precision: str = "f32"
     strict_half: bool = False
     images: Sequence[str] = ()

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from .backends.pyopencl_runtime.arrays import Array, Given, Outputs
     from .backends.pyopencl_runtime.boxes import Shapes
     from .reports.profile import Profile
+    from .tensor_info import TensorInfo
 
 
 @dataclass(frozen=True)
@@ -28,6 +29,11 @@ class PaddedProgram:
     """The shapes of the smaller inputs and outputs."""
     sizes: Mapping[str, Array]
     """The inputs that tell the program the smaller sizes, with the names of `restriction`."""
+
+    @property
+    def outputs(self) -> Sequence[TensorInfo]:
+        """The outputs; their shapes are the larger ones."""
+        return self.program.outputs
 
     def run(self, inputs: Mapping[str, Given], outputs: Outputs | None = None) -> list[Any]:
         """Run one inference, as `CompiledModel.run` does."""

@@ -18,7 +18,8 @@ from .backends.pyopencl_runtime.shared_arenas import SharedArenas
 from .compiled_cache import Request
 from .compiled_model import CompiledModel
 from .errors import CloptError
-from .messages.open_dimensions import OpenModelError, open_model_error
+from .messages.open_dimensions import OpenModelError
+from .messages.open_models import open_model_error
 from .options import CompileOptions, Origin, Place
 from .restriction import Change, Restriction, changes_text
 
@@ -28,7 +29,7 @@ if TYPE_CHECKING:
 
     from .frontends.onnx.importer import Model, ModelProto
     from .passes.nn.restriction import LargerNetwork
-    from .tensor_info import TensorInfo
+    from .tensor_info import Ranks, TensorInfo
     from .weights import Array, Weights
 
 _log = logging.getLogger(__name__)
@@ -62,7 +63,7 @@ class StaticCompilation:
             raise open_model_error(json.loads(note))
         from .compilation import compile_model
 
-        parsed = None if self.pinned is None else self.pinned.parsed()
+        parsed = None if self.pinned is None else self._parsed()
         place, use_cache = self.place, self.use_cache
         with _compiler_ahead(place) as get_ready:
             try:
@@ -146,6 +147,12 @@ class StaticCompilation:
             _log.debug("sizes are not rounded up, because %s differs", error)
             return None
 
+    def with_elements(
+        self, elements: Mapping[str, Ranks] | None, dims: Mapping[str, int]
+    ) -> StaticCompilation:
+        """Return the same compilation for these elements of sequences and optionals."""
+        return replace(self, options=replace(self.options, elements=elements, dims=dims))
+
     @cached_property
     def _imported(self) -> tuple[ModuleOp, Weights]:
         """The network of a pinned model with its weights, for proofs, which change neither."""
@@ -155,7 +162,7 @@ class StaticCompilation:
         assert self.pinned is not None
         weights, options = Weights(self.pinned.known), self.options
         module = import_onnx(
-            self.pinned.parsed(),
+            self._parsed(),
             weights,
             options.dims,
             options.values,
@@ -181,11 +188,16 @@ class StaticCompilation:
             return inputs, outputs
         from .frontends.onnx.declared import declared_inputs, declared_outputs
 
-        parsed, dims = self.pinned.parsed(), self.options.dims or {}
+        parsed, dims = self._parsed(), self.options.dims or {}
         found = declared_inputs(parsed, dims), declared_outputs(parsed, dims)
         if request is not None:
             request.keep_note(_PORTS, json.dumps([*map(ports_as_json, found)]))
         return found
+
+    def _parsed(self) -> Model:
+        """Return the content of a pinned model, with the elements of its sequences."""
+        assert self.pinned is not None
+        return replace(self.pinned.parsed(), elements=self.options.elements)
 
     def _request(self) -> Request | None:
         """Return the request to the cache; None if the files are not those that were pinned."""

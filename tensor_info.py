@@ -3,13 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
 
 if TYPE_CHECKING:
     from .dialects.cl.program import Port
+
+
+SEQUENCE, OPTIONAL, OPTIONAL_SEQUENCE = "sequence", "optional", "optional sequence"
+"""The containers of tensors that inputs and outputs may be."""
+
+Ranks: TypeAlias = Sequence[int] | None
+"""The ranks of the elements of a container; None for an optional that is absent."""
+
+
+def element_names(name: str, container: str, count: int) -> list[str]:
+    """Return the names of the tensors that a network has in place of an input or output."""
+    if container in (SEQUENCE, OPTIONAL_SEQUENCE):
+        return [f"{name}_{i}" for i in range(count)]
+    return [name][:count]
 
 
 @dataclass(frozen=True)
@@ -28,6 +42,8 @@ class TensorInfo:
     """
     is_ranked: bool = True
     """False for an output of unknown rank, whose `shape` is empty."""
+    container: str = ""
+    """"sequence", "optional" or "optional sequence" of such tensors; empty for a tensor."""
 
     @classmethod
     def of(cls, port: Port) -> TensorInfo:
@@ -44,6 +60,9 @@ class TensorInfo:
     @property
     def form(self) -> str:
         """Shape and type, and the extents of an image."""
+        if self.container:
+            tensors = "" if self.is_ranked else "tensors "
+            return f"{self.container} of {tensors}{replace(self, container='').form}"
         place = "" if self.image is None else f" in an image of {'x'.join(map(str, self.image))}"
         if not self.is_ranked:
             return f"of any shape {self.dtype.name}"

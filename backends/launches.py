@@ -175,6 +175,7 @@ def ports_of_json(rows: Sequence[dict[str, Any]]) -> tuple[TensorInfo, ...]:
             None if row["image"] is None else tuple(row["image"]),
             tuple(row["symbols"]),
             row["is_ranked"],
+            row.get("container", ""),
         )
         for row in rows
     )

@@ -65,6 +65,10 @@ class OpenDimensionsError(OpenModelError):
         """Return the part of a Python user's sentence on what has a program each, and a remedy."""
         return f"size of its inputs, rounded up where possible: {str(self).rstrip('.')}"
 
+    def names(self) -> list[str]:
+        """Return the open dimensions."""
+        return [*dict.fromkeys(each.name for each in self.dimensions)]
+
     def as_json(self) -> dict[str, Any]:
         """Return the arguments of the error, which `open_model_error` reads."""
         return {"inputs": list(self.inputs), "dimensions": list(self.dimensions)}
@@ -102,14 +106,6 @@ class OpenValuesError(OpenModelError):
     def as_json(self) -> dict[str, Any]:
         """Return the arguments of the error, which `open_model_error` reads."""
         return {"inputs": list(self.inputs), "sentence": str(self)}
-
-
-def open_model_error(arguments: dict[str, Any]) -> OpenModelError:
-    """Return the error with these arguments."""
-    if "sentence" in arguments:
-        return OpenValuesError(**arguments)
-    dimensions = [OpenDimension(*each) for each in arguments["dimensions"]]
-    return OpenDimensionsError(arguments["inputs"], dimensions)
 
 
 def for_options(error: CloptError) -> str:

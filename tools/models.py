@@ -182,6 +182,8 @@ def compile_model(
             images=options.image,
             **more,
         )
+        if isinstance(model, api.SequenceModel):
+            model = _with_tensors(model, source, options)
         while isinstance(model, api.DynamicModel):
             if find_bindings is not None:
                 model = model.bound(*find_bindings(model.reason))
@@ -193,3 +195,19 @@ def compile_model(
     if options.report and options.explain and model.decisions is not None:
         print(*tables(model.decisions.explanations), sep="\n", file=sys.stderr)
     return model
+
+
+def _with_tensors(
+    model: api.SequenceModel, source: ModelSource, options: argparse.Namespace
+) -> api.CompiledModel:
+    """Return the model for the lengths of `--dim`, which has a tensor for each element.
+
+    Raises CloptError if a length is missing, or if an option runs the ONNX model, too.
+    """
+    for flag in ("compare", "debug_accuracy", "nan"):
+        if getattr(options, flag, None):
+            raise CloptError(
+                f"{source.name}: --{flag.replace('_', '-')} needs inputs and outputs that are "
+                "tensors, and this model has sequences or optionals; compare it in Python."
+            )
+    return model.stated()

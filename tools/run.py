@@ -14,6 +14,7 @@ from rich.console import Console
 from .. import api
 from ..errors import CloptError
 from ..messages.open_dimensions import OpenDimensionsError
+from ..messages.open_sequences import OpenSequencesError
 from ..messages.printable import printable
 from ..tensor_info import describe
 from .console import (
@@ -112,8 +113,8 @@ def _check(options: argparse.Namespace, source: ModelSource) -> None:
     try:
         model = load_model(options, source)
     except CloptError as error:
-        if isinstance(reason := error.__cause__, OpenDimensionsError):
-            names = [*dict.fromkeys(each.name for each in reason.dimensions)]
+        if isinstance(reason := error.__cause__, OpenDimensionsError | OpenSequencesError):
+            names = reason.names()
             if options.json:
                 return print_json(result | {"supported": True, "open": names})
             return print(

@@ -121,7 +121,7 @@ def _number(ports: Mapping[int, TensorInfo], name: object) -> int:
 def _checked(port: TensorInfo, value: object) -> Array | Bindable:
     if isinstance(value, cl.Buffer | cl.Image | cla.Array):
         return value
-    array = _as_array("input", port, value)
+    array = as_array("input", port, value)
     check_form(port, array.dtype, array.shape)
     return np.asarray(array, order="C")
 
@@ -135,7 +135,7 @@ def _target(port: TensorInfo, value: object) -> Array | Bindable:
             f'The output "{port.name}" goes to an array of numpy or pyopencl, or of another '
             f"library with DLPack, not to {type_name(value)}."
         )
-    array = _as_array("output", port, value)
+    array = as_array("output", port, value)
     check_form(port, array.dtype, array.shape)
     if not array.flags.writeable:
         raise CloptError(
@@ -148,7 +148,7 @@ def _target(port: TensorInfo, value: object) -> Array | Bindable:
     return array
 
 
-def _as_array(what: str, port: TensorInfo, value: object) -> Array:
+def as_array(what: str, port: TensorInfo, value: object) -> Array:
     """Return `value`, which may be of another library, as an array; CloptError if it is none."""
     try:
         if what == "output" or (hasattr(value, "__dlpack__") and not hasattr(value, "__array__")):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 import onnx
@@ -11,6 +12,7 @@ from onnx import ModelProto, TypeProto, ValueInfoProto
 from onnx.helper import make_opsetid, make_tensor_value_info
 
 from ...tensor_info import TensorInfo
+from .containers import container_of
 from .model import Model, inputs_of
 from .tensors import DTYPES, open_dimensions
 
@@ -26,7 +28,8 @@ def declared_inputs(model: Model, dims: Mapping[str, int]) -> list[TensorInfo]:
 def declared_outputs(model: Model, dims: Mapping[str, int]) -> list[TensorInfo]:
     """Return the outputs of a model, with the sizes in `dims`; infer the shapes it omits."""
     outputs = list(model.graph.output)
-    if any(not value.type.tensor_type.HasField("shape") for value in outputs):
+    tensors = (value.type for value in outputs if container_of(value.type) is None)
+    if any(not type.tensor_type.HasField("shape") for type in tensors):
         inferred = _inferred(model)
         outputs = [inferred.get(value.name, value) for value in outputs]
     return [_port(value.name, value.type, dims) for value in outputs]
@@ -41,12 +44,15 @@ def ranged_ports(model: Model, dims: Mapping[str, int], symbol: str) -> list[str
     return [
         port.name
         for port in (*declared_inputs(model, others), *declared_outputs(model, others))
-        if port.symbols.count(symbol) == 1
+        if not port.container
+        and port.symbols.count(symbol) == 1
         and all(size == 1 for size in port.shape[: port.symbols.index(symbol)])
     ]
 
 
 def _port(name: str, proto: TypeProto, dims: Mapping[str, int]) -> TensorInfo:
+    if (found := container_of(proto)) is not None:
+        return replace(_port(name, found.element, dims), container=found.kind)
     tensor = proto.tensor_type
     # An output without a type holds objects until a program computes it.
     dtype = DTYPES.get(tensor.elem_type, np.dtype(object))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 
 from onnx import ModelProto, ValueInfoProto
@@ -14,15 +15,19 @@ from xdsl.ir import Block, Region, SSAValue
 from ...dialects.nn.types import Array, Tensor, numpy_dtype
 from ...errors import CloptError
 from ...messages.open_dimensions import OpenDimension, OpenDimensionsError, OpenValuesError
+from ...messages.open_sequences import OpenSequencesError
 from ...messages.printable import printable
 from ...output_sizes import count_name
+from ...sequence_inputs import containers_of, element_sizes, stated_elements
 from ...tensor_info import describe
 from ...weights import Weights
 from ..builder import Builder
+from .containers import container_of, container_value, flat_outputs
+from .declared import declared_inputs
 from .graph import NodeImporter
-from .model import Model, inputs_of, read_model
+from .model import Model, declared_inputs_of, has_containers, inputs_of, read_model
 from .scope import ValueScope
-from .tensors import open_dimensions, tensor_type_of
+from .tensors import dtype_of, open_dimensions, tensor_type_of, type_text
 
 
 def import_onnx(
@@ -46,15 +51,17 @@ def import_onnx(
     """
     model = source if isinstance(source, Model) else read_model(source)
     dims, values = dims or {}, values or {}
+    if model.elements is None and has_containers(model):
+        model, dims = _with_stated_elements(model, dims)
     block = Block()
     builder = Builder(block, weights)
     scope = ValueScope(arrays=model.arrays)
     scope.add_initializers(model.graph)
     inputs = inputs_of(model)
-    _check_names(model, dims, values, inputs)
     importer = NodeImporter(
         builder, model.opsets, model.functions, model.folder, strict_half=strict_half
     )
+    _check_names(model, dims, values, inputs)
     if unbound := _unbound(inputs, dims):
         _add_inputs(
             inputs, {**dict.fromkeys((d.name for d in unbound), 1), **dims}, {}, scope, builder
@@ -63,25 +70,20 @@ def import_onnx(
         importer.check_operators(model.graph, scope)
         raise OpenDimensionsError([value.name for value in inputs], unbound)
     _add_inputs(inputs, dims, values, scope, builder)
+    _add_containers(model, scope, builder)
     _check_outputs(model)
     with _empty_dimensions_named(dims):
         found = importer.import_model(model.graph, scope)
-        names = [value.name for value in model.graph.output]
-        for name, value in zip(names, found, strict=True):
-            if value in builder.sequences:
-                raise CloptError(
-                    f"the output '{printable(name)}' is a sequence or an optional; only tensors "
-                    "can be outputs."
-                )
-        counts = _computed_sizes(builder, dict(zip(names, found, strict=True)))
-        outputs = [builder.place(value) for value in (*found, *counts.values())]
+        tensors = flat_outputs(builder, model.graph.output, found)
+        tensors |= _computed_sizes(builder, tensors)
+        outputs = [builder.place(value) for value in tensors.values()]
     block.add_op(func.ReturnOp(*outputs))
     main = func.FuncOp(
         "main",
         (block.arg_types, [value.type for value in outputs]),
         Region(block),
         arg_attrs=_named([*builder.inputs.values()]),
-        res_attrs=_named([*names, *counts]),
+        res_attrs=_named([*tensors]),
     )
     return ModuleOp([main, *builder.bodies])
 
@@ -130,6 +132,54 @@ def _add_inputs(
             scope.values[value.name] = builder.known_if_empty(argument)
 
 
+def _add_containers(model: Model, scope: ValueScope, builder: Builder) -> None:
+    """Add the inputs that are sequences or optionals to `scope`, which has their tensors."""
+    for value in declared_inputs_of(model):
+        if container_of(value.type) is not None:
+            ranks = (model.elements or {}).get(value.name)
+            scope.values[value.name] = container_value(builder, value, ranks, scope.values)
+
+
+def refuse_unknown_elements(model: Model) -> None:
+    """Raise OpenSequencesError if inputs or outputs are sequences of unknown elements.
+
+    Before that, this tells of what cannot be imported for any elements.
+    """
+    if model.elements is not None or not has_containers(model):
+        return
+    _check_containers(model)
+    ports = containers_of(declared_inputs(model, {}))
+    raise OpenSequencesError((port.name, port.container, port.is_ranked) for port in ports)
+
+
+def _with_stated_elements(model: Model, dims: Mapping[str, int]) -> tuple[Model, Mapping[str, int]]:
+    """Return a model whose sequences have the lengths in `dims`, and the sizes of their elements.
+
+    Before a length that is missing, this tells of what cannot be imported for any length.
+    """
+    ports = declared_inputs(model, {})
+    try:
+        elements = stated_elements(ports, dims)
+    except OpenSequencesError:
+        _check_containers(model)
+        raise
+    return replace(model, elements=elements), element_sizes(ports, elements, dims)
+
+
+def _check_containers(model: Model) -> None:
+    """Raise CloptError for what cannot be imported whatever the elements of the inputs are."""
+    builder, scope = Builder(Block(), Weights()), ValueScope(arrays=model.arrays)
+    scope.add_initializers(model.graph)
+    for value in declared_inputs_of(model):
+        if (container := container_of(value.type)) is not None:
+            tensor = container.element.tensor_type
+            dtype_of(tensor.elem_type, f"the input '{printable(value.name)}'")
+        scope.values[value.name] = builder.sequence(None)
+    _check_outputs(model)
+    importer = NodeImporter(builder, model.opsets, model.functions, model.folder)
+    importer.check_operators(model.graph, scope)
+
+
 def _check_value(name: str, array: Array, type: Tensor) -> None:
     """Check that a value has the type of the input that it replaces."""
     wanted = describe(type.get_shape(), numpy_dtype(type.element_type))
@@ -144,11 +194,9 @@ def _check_outputs(model: Model) -> None:
     maps = {name for node in model.graph.node if node.op_type == "ZipMap" for name in node.output}
     for value in model.graph.output:
         kind = value.type.WhichOneof("value")
-        if kind not in ("tensor_type", None) and value.name not in maps:
-            raise CloptError(
-                f"the output '{printable(value.name)}' has a {kind.removesuffix('_type')} type; "
-                "only tensors are supported."
-            )
+        is_known = kind in ("tensor_type", None) or container_of(value.type) is not None
+        if not is_known and value.name not in maps:
+            raise CloptError(f"the output '{printable(value.name)}' has {type_text(value.type)}.")
 
 
 def _dimensions(inputs: Sequence[ValueInfoProto]) -> list[OpenDimension]:

@@ -12,7 +12,9 @@ from onnx import FunctionProto, GraphProto, ModelProto, TensorProto, ValueInfoPr
 
 from ...errors import CloptError
 from ...messages.arguments import type_name
+from ...tensor_info import Ranks
 from ...weights import Array
+from .containers import container_of, flat_inputs
 
 FunctionKey = tuple[str, str, str]
 """Domain, name and overload of a function defined by the model."""
@@ -30,6 +32,8 @@ class Model:
     """Folder of the external data; None if the model was not read from a file."""
     arrays: dict[str, Array] | None = None
     """The constants of the graph that were read; None if the model is imported once."""
+    elements: Mapping[str, Ranks] | None = None
+    """The elements of the inputs that are sequences or optionals; None if they are unknown."""
 
 
 def read_model(source: str | Path | bytes | ModelProto) -> Model:
@@ -65,9 +69,26 @@ def snapshot(source: object) -> Model:
 
 
 def inputs_of(model: Model) -> list[ValueInfoProto]:
-    """Return the inputs of a model; its constants may be listed among them in the file."""
+    """Return the inputs of a model, the tensors of sequences and optionals among them.
+
+    Its constants may be listed among them in the file.
+    """
+    if model.elements is None:
+        return declared_inputs_of(model)
+    elements = model.elements
+    return [each for value in declared_inputs_of(model) for each in flat_inputs(value, elements)]
+
+
+def declared_inputs_of(model: Model) -> list[ValueInfoProto]:
+    """Return the inputs of a model as its file declares them."""
     constants = {tensor.name for tensor in model.graph.initializer}
     return [value for value in model.graph.input if value.name not in constants]
+
+
+def has_containers(model: Model) -> bool:
+    """Return whether inputs or outputs are sequences or optionals."""
+    ports = (*declared_inputs_of(model), *model.graph.output)
+    return any(container_of(value.type) is not None for value in ports)
 
 
 def _exported(source: object) -> str | Path | bytes | ModelProto:

@@ -155,8 +155,7 @@ def tensor_type_of(proto: TypeProto, dims: Mapping[str, int], name: str) -> Tens
     what = f"the input '{printable(name)}'"
     kind = proto.WhichOneof("value")
     if kind != "tensor_type":
-        described = "no type" if kind is None else f"a {kind.removesuffix('_type')} type"
-        raise CloptError(f"{what} has {described}; only tensors are supported.")
+        raise CloptError(f"{what} has {type_text(proto)}.")
     tensor = proto.tensor_type
     dtype = dtype_of(tensor.elem_type, what)
     if not tensor.HasField("shape"):
@@ -169,6 +168,16 @@ def tensor_type_of(proto: TypeProto, dims: Mapping[str, int], name: str) -> Tens
         else:
             shape.append(dims[symbol])
     return _checked_type(dtype, shape, what)
+
+
+def type_text(proto: TypeProto) -> str:
+    """Return `a map type` and what is supported, for the message about an input or output."""
+    kind = proto.WhichOneof("value")
+    described = "no type" if kind is None else f"a {kind.removesuffix('_type')} type"
+    return (
+        f"{described}; only tensors, sequences and optionals of tensors, and optionals of such "
+        "sequences are supported"
+    )
 
 
 def _checked_type(dtype: np.dtype[Any], shape: Sequence[int], what: str) -> Tensor:

@@ -14,7 +14,7 @@ import pyopencl.array as cla
 import pytest
 
 import clopt
-from clopt import dynamic_model
+from clopt import program_cache
 from clopt.backends.pyopencl_runtime import find_device
 from support.onnx.models import by_onnxruntime, model
 
@@ -246,7 +246,7 @@ def test_threads_run_different_sizes_at_once(device: str):
 
 
 def test_the_least_recently_used_programs_leave(monkeypatch: pytest.MonkeyPatch):
-    monkeypatch.setattr(dynamic_model, "MOST_PROGRAMS", 2)
+    monkeypatch.setattr(program_cache, "MOST_PROGRAMS", 2)
     compiled = clopt.compile(SCALED, target="pocl")
     made = [compiled.for_inputs([floats(n, 3), floats(n, 1)]) for n in (1, 2, 1, 3, 1, 2)]
     assert made[0] is made[2] is made[4]

@@ -171,9 +171,27 @@ SENTENCES = {
         model(X, "y = Cast<to=24>(x)", 24),
         "node 'Cast_0' (Cast): its result has the element type float8e8m0",
     ),
-    "sequence input": (
-        model("seq(float[2]) x", "y = Identity(x)"),
-        "the input 'x' has a sequence type; only tensors are supported",
+    "open sequence": (
+        model("seq(float[2]) x, optional(float[2]) o", "y = Identity(x)"),
+        "the lengths of 'x' (sequence) and 'o' (optional) are not fixed; bind with "
+        'dims={"x": 2, "o": 1}.',
+    ),
+    "open sequence of any rank": (
+        model("seq(float[]) x", "y = Identity(x)"),
+        "the length of 'x' (sequence) is not fixed, and the elements of 'x' have no rank; export "
+        "the model with shapes, or run it in Python.",
+    ),
+    "operator besides an open sequence": (
+        model("seq(float[2]) x", "y = StringSplit(x)", 20),
+        "node 'StringSplit_0' (StringSplit)",
+    ),
+    "sequence of strings": (
+        model("seq(string[2]) x", "y = Identity(x)"),
+        "the input 'x' has the element type string",
+    ),
+    "map": (
+        model("map(int64, float[2]) x", "y = Identity(x)"),
+        "the input 'x' has a map type; only tensors, sequences and optionals of tensors",
     ),
     "transposed convolution that does not reach its size": (
         model(
@@ -181,10 +199,6 @@ SENTENCES = {
             'y = ConvTranspose<auto_pad="SAME_UPPER", strides=[2]>(x, w)',
         ),
         "SAME_UPPER requires the size [24], but the kernel covers only [23]; give output_shape",
-    ),
-    "optional input": (
-        model("optional(float[2]) x", "y = Identity(x)"),
-        "the input 'x' has a optional type",
     ),
     "nothing computed": (
         model(X, ""),

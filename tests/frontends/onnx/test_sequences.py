@@ -6,6 +6,7 @@ import numpy as np
 import onnx
 import pytest
 
+from clopt.dialects import nn
 from clopt.errors import CloptError
 from support.onnx.models import agree, load, model
 
@@ -139,7 +140,7 @@ REFUSED = {
     ),
     "output": (
         "y = SequenceConstruct(x, z)",
-        "the output 'y' is a sequence or an optional; only tensors can be outputs",
+        "the output 'y' is a sequence; declare it with this type",
     ),
     "no element": (
         "s = SequenceEmpty() e = Optional(s) n = SequenceErase(e) y = SequenceLength(n)",
@@ -160,3 +161,58 @@ def test_parts_that_do_not_add_up():
     proto = model(X, "s = SplitToSequence<axis=1>(x, k) y = SequenceLength(s)", 18, {"k": [1, 1]})
     with pytest.raises(CloptError, match=r"its parts \[1, 1\] do not add up to the 3 elements"):
         load(proto)
+
+
+PORTS = """
+    <ir_version: 9, opset_import: ["": 18]>
+    g (seq(float[n,2]) s, optional(float[m]) o) => (seq(float[n,2]) t, optional(float[m]) p) {
+        t = SequenceErase (s)
+        p = Identity (o)
+    }
+"""
+
+
+@pytest.mark.parametrize(
+    ("dims", "names"),
+    [
+        ({"s": 2, "o": 1, "n": 3, "m": 4}, ["s_0", "s_1", "o", "t_0", "p"]),
+        ({"s": 1, "o": 0, "s_0.0": 3}, ["s_0", "t.length"]),
+        ({"s": 3, "o": 0, "n": 3}, ["s_0", "s_1", "s_2", "t_0", "t_1"]),
+    ],
+)
+def test_elements_are_inputs_and_outputs(dims: dict[str, int], names: list[str]):
+    main = load(onnx.parser.parse_model(PORTS), dims=dims).main
+    assert [*nn.parameter_names(main)] == names
+
+
+@pytest.mark.parametrize(
+    ("ports", "body", "sentence"),
+    [
+        ("(seq(float[2]) s, float[2] s_0) => (float[2] y)", "y = Neg (s_0)", "two inputs 's_0'"),
+        (
+            "(seq(float[2]) s) => (seq(float[2]) t, float[2] t_0)",
+            "t = Identity (s)  t_0 = SequenceAt (s, k)",
+            "an input or output is called 't_0', and so is an element of a sequence; rename",
+        ),
+        ("(seq(float[2]) s) => (float[2] y)", "y = Identity (s)", "'y' is a sequence; declare it"),
+        (
+            "(seq(float[2]) s) => (seq(float[2]) y)",
+            "y = SequenceAt (s, k)",
+            "'y' is a tensor; declare it with this type",
+        ),
+        (
+            "(seq(float[2]) s) => (float[2] y)",
+            "y = Optional<type: type_proto = float[2]> ()",
+            "'y' is an optional without an element; declare it as an optional",
+        ),
+        (
+            "(seq(float[2]) s) => (optional(seq(float[2])) y)",
+            "e = SequenceErase (s)  y = Optional (e)",
+            "'y' is an empty sequence in an optional; return the sequence alone",
+        ),
+    ],
+)
+def test_ports_that_are_refused(ports: str, body: str, sentence: str):
+    text = f'<ir_version: 9, opset_import: ["": 18]> g {ports} <int64 k = {{0}}> {{ {body} }}'
+    with pytest.raises(CloptError, match=sentence):
+        load(onnx.parser.parse_model(text), dims={"s": 1})
