@@ -112,7 +112,8 @@ class Builder:
 
         If an error ends it, the block and everything in it are discarded.
         """
-        block, steps, placed = Block(arg_types=types), self._steps, self._placed
+        block, placed = Block(arg_types=types), self._placed
+        steps, seeds = self._steps, self._seeds
         self._outer.append(self._block)
         self._block, self._placed = block, {}
         try:
@@ -120,7 +121,7 @@ class Builder:
         except (CloptError, VerifyException):
             # An operation that was refused is not in the block, but still uses its operands.
             block.erase(safe_erase=False)
-            self._steps = steps
+            self._steps, self._seeds = steps, seeds
             raise
         finally:
             self._block, self._placed = self._outer.pop(), placed

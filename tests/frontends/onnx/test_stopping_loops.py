@@ -49,6 +49,39 @@ def test_the_size_of_a_network_does_not_depend_on_the_iterations():
     assert len(list(short.module.walk())) == len(list(long.module.walk()))
 
 
+def trips(proto: onnx.ModelProto) -> list[int]:
+    """The trip counts of the loops of a network."""
+    return [op.trip_count for op in load(proto).main.walk() if isinstance(op, nn.LoopOp)]
+
+
+@pytest.mark.parametrize("name", ["no trip count", "no bound"])
+def test_a_counter_in_the_condition_bounds_the_iterations(name: str):
+    assert trips(MODELS[name]) == [6]
+
+
+@pytest.mark.parametrize("step", [1, 2, 3])
+def test_a_known_condition_counts_many_iterations(step: int):
+    proto = onnx.parser.parse_model(f"""
+        <ir_version: 9, opset_import: ["": 17]>
+        g (float[4] x, float t) => (float[4] y) {{
+            c = Constant<value = bool {{1}}>()
+            start = Constant<value_float=0.0>()
+            y, e = Loop (, c, x, start) <
+                body = b (int64 i, bool going, float[4] a, float k)
+                    => (bool more, float[4] next, float j) {{
+                    step = Constant<value_float={step}.0>()
+                    end = Constant<value_float=5000.0>()
+                    next = Sin(a)
+                    j = Add(k, step)
+                    more = Less(j, end)
+                }}
+            >
+        }}
+    """)
+    assert trips(proto) == [-(-5000 // step)]
+    agree(proto)
+
+
 def loop(body: str, trips: str = "n", rest: str = "", scans: str = "", go: str = "") -> str:
     """Return a model of a loop of up to 9 iterations over a 16x16 image."""
     scanned = ", all" if scans else ""
@@ -83,9 +116,9 @@ def loop(body: str, trips: str = "n", rest: str = "", scans: str = "", go: str =
         ),
         (
             loop("next = Neg(v)", trips=""),
-            "node 'Loop_3' (Loop): its condition is computed at run time, so its trip count "
-            "(input 0) must be a constant of at most 65536, which bounds the number of "
-            "iterations.",
+            "node 'Loop_3' (Loop): its condition is computed at run time, so it needs a trip "
+            "count (input 0), a constant of at most 65536, or a condition that also compares the "
+            "number of the iteration with a constant.",
         ),
         (
             loop("next = Neg(v) p = Abs(v)", rest="y = Softmax(all)", scans=", float[16,16] p"),

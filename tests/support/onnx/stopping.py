@@ -105,12 +105,51 @@ def in_loop(outer: int, inner: int) -> onnx.ModelProto:
     """)
 
 
+def unbounded(trips: str, more: str) -> onnx.ModelProto:
+    """A loop without a bound as its trip count, as PyTorch's exporters write `while`.
+
+    It carries a counter, which ends it after six iterations by the operators `more`.
+    """
+    return onnx.parser.parse_model(f"""
+        {_HEAD}
+        g ({_INPUTS}) => (float[4,16] y, int64 count) {{
+            n = Constant<value_int={2**63 - 1}>()
+            start = Constant<value_int=4>()
+            zero = Constant<value_float=0.0>()
+            c = Less(zero, t)
+            y, count = Loop ({trips}, c, x, start) <
+                body = b (int64 i, bool going, float[4,16] a, int64 k)
+                    => (bool more, float[4,16] next, int64 j) {{
+                    one = Constant<value_int=1>()
+                    end = Constant<value_int=10>()
+                    s = Softmax(a)
+                    next = Sub(a, s)
+                    j = Add(k, one)
+                    h = Add(i, one)
+                    f = Cast<to=1>(h)
+                    u = Less(f, t)
+                    {more}
+                }}
+            >
+        }}
+    """)
+
+
+_BRANCH = """
+    more = If (u) <
+        then_branch = p () => (bool later) { later = Less(j, end) },
+        else_branch = q () => (bool never) { never = Constant<value = bool {0}>() }
+    >
+"""
+
 MODELS: dict[str, onnx.ModelProto] = {
     "long": stopping(9),
     "even": stopping(8),
     "short": stopping(3),
     "in a branch": in_branch(7),
     "short, in a branch": in_branch(2),
+    "no trip count": unbounded("", "v = Less(j, end) more = And(v, u)"),
+    "no bound": unbounded("n", _BRANCH),
     "nested": in_loop(6, 3),
     "nested, short": in_loop(3, 2),
 }

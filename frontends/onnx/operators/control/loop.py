@@ -1,19 +1,20 @@
 """Loop: one body for all iterations, or a copy for each.
 
-The trip count is known at import. If the condition is computed at run time, each iteration selects
-between its results and the carried values that it read, so kernels return at once after the end.
+A bound of the number of iterations is known at import. If the condition is computed at run time,
+each iteration selects between its results and the carried values that it read, so kernels return at
+once after the end.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from onnx import GraphProto
-from xdsl.dialects.builtin import i64
-from xdsl.ir import Block, SSAValue
+from xdsl.dialects.builtin import TensorType, i64
+from xdsl.ir import SSAValue
 
 from .....errors import CloptError
 from ....builder import TooManySteps
@@ -21,6 +22,7 @@ from ....loops import MOST_ITERATIONS, MOST_UNROLLED, CannotRoll, NetworkLoop, b
 from ...data_sizes import sized
 from ...node import NodeContext, Table
 from .bodies import MAX_ITERATIONS, import_body, stack
+from .iterations import IterationValues
 from .selecting import Wording, scalar_condition, select
 
 _WORDING = Wording(
@@ -43,6 +45,8 @@ class _Loop:
     trips: int
     condition: SSAValue
     initial: Sequence[SSAValue]
+    is_counted: bool = False
+    """Whether the trip count is the number after which the condition ends the loop."""
 
     @property
     def scan_count(self) -> int:
@@ -51,7 +55,7 @@ class _Loop:
 
 
 def import_loop(node: NodeContext) -> Sequence[SSAValue]:
-    """Import Loop: its trip count must be known at import.
+    """Import Loop: its trip count, or a part of its condition that ends it, must be known.
 
     A loop is unrolled if it is short, or if its condition is known only for each iteration.
     """
@@ -60,10 +64,12 @@ def import_loop(node: NodeContext) -> Sequence[SSAValue]:
     condition = node.optional(1) or builder.constant(np.array(True))
     initial = [node.input(i) for i in range(2, len(node.inputs))]
     loop = _Loop(node, body, trips, condition, initial)
+    if trips > MOST_ITERATIONS:
+        loop = _counted(loop)
     known = builder.known(condition)
     if condition in builder.inputs and loop.scan_count:
         node.known(condition, "its condition decides the sizes of its scan outputs.")
-    if MOST_UNROLLED < trips <= MOST_ITERATIONS:
+    if MOST_UNROLLED < loop.trips <= MOST_ITERATIONS:
         try:
             if known is None:
                 return _rolled_with_condition(loop)
@@ -77,6 +83,20 @@ def import_loop(node: NodeContext) -> Sequence[SSAValue]:
     return _unrolled(loop)
 
 
+def _counted(loop: _Loop) -> _Loop:
+    """Return a loop with the trip count that its condition implies, as `i < 50 and error > t`."""
+    builder, end = loop.node.builder, None
+    types = [TensorType(i64, []), *(value.type for value in loop.initial)]
+    if all(isinstance(type_, TensorType) for type_ in types):
+        with suppress(CannotRoll), builder.inside(types) as block:
+            number, *carried = block.args
+            condition, values, _ = _body(loop, [number], carried)
+            body = IterationValues(builder, number, loop.initial, carried, values)
+            end = body.first_end(condition, MOST_ITERATIONS)
+            raise CannotRoll("The body is imported again, for the number of iterations.")
+    return loop if end is None else replace(loop, trips=end, is_counted=True)
+
+
 def _rolled(loop: _Loop) -> Sequence[SSAValue]:
     """Import a Loop that always runs all its iterations."""
     builder = loop.node.builder
@@ -87,38 +107,15 @@ def _rolled(loop: _Loop) -> Sequence[SSAValue]:
         condition, values, scanned = _body(loop, rows, carried)
         if (known := builder.known(condition)) is not None and known.all():
             return values, scanned
-        if _is_computed(loop, condition, carried, values, rows):
+        body = IterationValues(builder, rows[0], loop.initial, carried, values)
+        if not body.is_known(condition):
             raise _ComputedCondition("Its condition is computed at run time.")
-        raise CannotRoll("Its condition may end the loop early.")
+        if not loop.is_counted:
+            raise CannotRoll("Its condition may end the loop early.")
+        return values, scanned
 
     numbers = builder.positions(loop.trips, 0, 1)
     return build_loop(builder, NetworkLoop(loop.trips, loop.initial, [numbers]), iteration)
-
-
-def _is_computed(
-    loop: _Loop,
-    condition: SSAValue,
-    carried: Sequence[SSAValue],
-    values: Sequence[SSAValue],
-    rows: Sequence[SSAValue],
-) -> bool:
-    """Return whether a condition depends on more than constants and the iteration's number."""
-    pairs = zip(loop.initial, values, strict=True)
-    sources = dict(zip(carried, pairs, strict=True))
-    seen, waiting = {condition, *rows}, [condition]
-    while waiting:
-        value = waiting.pop()
-        if loop.node.builder.known(value) is not None:
-            continue
-        if value in sources:
-            operands: Sequence[SSAValue] = sources[value]
-        elif isinstance(value.owner, Block):
-            return True
-        else:
-            operands = value.owner.operands
-        waiting += [operand for operand in operands if operand not in seen]
-        seen.update(operands)
-    return False
 
 
 def _rolled_with_condition(loop: _Loop) -> Sequence[SSAValue]:
@@ -185,8 +182,9 @@ def _check_trips(loop: _Loop, condition: SSAValue) -> None:
     if loop.trips > MOST_ITERATIONS:
         loop.node.known(
             condition,
-            "its condition is computed at run time, so its trip count (input 0) must be a constant "
-            f"of at most {MOST_ITERATIONS}, which bounds the number of iterations.",
+            "its condition is computed at run time, so it needs a trip count (input 0), a constant "
+            f"of at most {MOST_ITERATIONS}, or a condition that also compares the number of the "
+            "iteration with a constant.",
         )
 
 
