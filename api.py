@@ -65,6 +65,7 @@ def compile(
     precision: str = "f32",
     strict_half: bool = False,
     images: Sequence[str] = (),
+    in_place: Mapping[str, str] | None = None,
     quantize: str | Quantization | None = None,
     memory_limit: int | None = None,
     choices: str | Path | None = None,
@@ -111,6 +112,11 @@ def compile(
     (`CompiledModel.bind_image`). Kernels access these images without a copy. A tensor N x C x H x W
     has the width W and the height N * ceil(C / 4) * H. The target must keep values in images.
 
+    `in_place` maps outputs to the inputs that they overwrite, such as the key-value caches of a
+    decoder: `in_place={"new_keys": "keys"}`. Callers may bind one array of the device to both. An
+    output that appends to its input grows in memory that has room for the largest size of that
+    dimension in `dims` (docs/python.md, "Caches").
+
     `memory_limit` limits the bytes of intermediate results, inside and outside of arenas. clopt
     chooses the fastest plan within the limit, by the target's model. The remarks list what takes
     longer because of it.
@@ -141,6 +147,8 @@ def compile(
         precision=precision,
         strict_half=strict_half,
         images=images,
+        in_place=in_place or {},
+        largest={name: each.most for name, each in ranges.items() if in_place and each.most},
         quantization=Quantization.of(quantize),
         memory_limit=memory_limit,
         choices=choices,

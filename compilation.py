@@ -30,6 +30,7 @@ from .dialects import nn, tir
 from .dialects.cl import RANGE, ProgramOp, RangeAttr, Target, set_target, target_of
 from .errors import CloptError
 from .formats import format_of
+from .in_place import share_memory
 from .messages.arguments import check_keywords, check_type
 from .messages.explanations import tables
 from .messages.sentences import reason_of
@@ -73,6 +74,7 @@ def compile_model(
     with stage(_log, "reading the model"):
         parsed = _with_elements(model, options, parsed)
         module = read_module(model, options.dims, ctx, options.values, parsed, options.strict_half)
+    share_memory(module, options, model if parsed is None else parsed)
     if options.changes:
         from .passes.nn.restriction import apply_changes
 
@@ -143,6 +145,7 @@ def _check(options: CompileOptions) -> None:
     check_type("tuning", options.tuning, (str, PathLike), 'the path of a tuning database, or "off"')
     check_type("memory_limit", options.memory_limit, (int,), "a number of bytes")
     check_type("images", options.images, (list, tuple), "a list of names of inputs and outputs")
+    check_type("in_place", options.in_place, (Mapping,), "a mapping of outputs to inputs")
     check_keywords(options.facts, fact_types(), signature(compile).parameters, _FIELDS)
     if options.explain not in (False, True, REPORT):
         raise CloptError(f'explain must be True, False or "{REPORT}", not {options.explain!r}.')

@@ -32,6 +32,10 @@ class UnavailableError(CloptError):
     """
 
 
+class CacheSizeError(CloptError):
+    """A cache that an output extends in place has no room for the new elements."""
+
+
 class CloptWarning(UserWarning):
     """A property of the machine or the model that costs time but does not change results.
 

@@ -77,7 +77,10 @@ class LargerSizesSearch:
         """
         key = tuple(dims.items())
         if key not in self._found:
-            self._found[key] = self._search(compilation, dims)
+            found = self._search(compilation, dims)
+            if found is None and compilation.options.in_place:
+                found = LargerSizes(dims, compilation.bound(dims, {}).alone(), None)
+            self._found[key] = found
         return self._found[key]
 
     def program(
@@ -107,10 +110,12 @@ class LargerSizesSearch:
             name: self._ranges.get(name, _ANY).rounded(size, self._shares(name, dims))
             for name, size in dims.items()
         }
+        exact = compilation.bound(dims, {})
+        # A program for all lengths of a cache, whose memory they share.
+        rounded |= {name: dims[name] + left for name, left in exact.room_left().items()}
         names = [name for name in dims if rounded[name] > 1 and name not in self._exact]
         if not names:
             return None
-        exact = compilation.bound(dims, {})
 
         @cache
         def proved(*names: str) -> LargerSizes | None:

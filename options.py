@@ -189,6 +189,10 @@ class CompileOptions:
     precision: str = "f32"
     strict_half: bool = False
     images: Sequence[str] = ()
+    in_place: Mapping[str, str] = field(default_factory=dict[str, str])
+    """The outputs that overwrite an input, and that input."""
+    largest: Mapping[str, int] = field(default_factory=dict[str, int])
+    """The largest sizes of open dimensions, for which caches that grow in place have room."""
     quantization: Quantization | None = None
     memory_limit: int | None = None
     ranged: str | None = None

@@ -10,7 +10,7 @@ from functools import partial
 from itertools import product
 
 from .compiled_model import CompiledModel
-from .errors import CloptError
+from .errors import CacheSizeError, CloptError
 from .larger_sizes import LargerSizes, LargerSizesSearch
 from .open_model import symbols_of
 from .ranged_model import RangedModel
@@ -45,7 +45,10 @@ class RangedCompilation:
         programs: dict[Hashable, StaticCompilation] = {}
         for sizes in _all_sizes(ranges):
             dims = dict(zip(ranges, sizes, strict=True))
-            larger = self.search.find(self.compilation, dims)
+            try:
+                larger = self.search.find(self.compilation, dims)
+            except CacheSizeError:  # a cache of this size has no room for a further element
+                continue
             key, compilation = self.search.program(self.compilation, dims, larger)
             programs.setdefault(key, compilation)
             rows[sizes] = _row([*programs].index(key), larger, weights)

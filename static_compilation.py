@@ -157,6 +157,7 @@ class StaticCompilation:
     def _imported(self) -> tuple[ModuleOp, Weights]:
         """The network of a pinned model with its weights, for proofs, which change neither."""
         from .frontends.onnx import import_onnx
+        from .in_place import share_memory
         from .weights import Weights
 
         assert self.pinned is not None
@@ -168,7 +169,25 @@ class StaticCompilation:
             options.values,
             strict_half=options.strict_half,
         )
+        share_memory(module, options, self.pinned.parsed())
         return module, weights
+
+    def room_left(self) -> Mapping[str, int]:
+        """Return by how many elements caches in place may grow, by open dimension."""
+        if not self.options.in_place:
+            return {}
+        from .in_place import room_left
+
+        assert self.pinned is not None
+        return room_left(self._imported[0], self.pinned.parsed())
+
+    def alone(self) -> Restriction:
+        """Return how the program for these sizes alone serves them: it may have room in caches."""
+        from .dialects.nn import entries_of
+        from .dialects.nn.in_place import seen_shapes
+
+        (network,) = entries_of(self._imported[0])
+        return Restriction(seen_shapes(network))
 
     @cached_property
     def _larger_network(self) -> LargerNetwork:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
@@ -44,6 +45,8 @@ class TensorInfo:
     """False for an output of unknown rank, whose `shape` is empty."""
     container: str = ""
     """"sequence", "optional" or "optional sequence" of such tensors; empty for a tensor."""
+    in_place: str = ""
+    """The input whose memory an output overwrites."""
 
     @classmethod
     def of(cls, port: Port) -> TensorInfo:
@@ -52,7 +55,8 @@ class TensorInfo:
         from .dialects.tir import image_of
 
         image = None if port.image is None else image_of(port.image).extents
-        return cls(port.name, port.shape, numpy_dtype(port.element_type), image)
+        dtype = numpy_dtype(port.element_type)
+        return cls(port.name, port.shape, dtype, image, in_place=port.in_place)
 
     def __str__(self) -> str:
         return f"{self.name}: {self.form}"
@@ -76,6 +80,11 @@ class TensorInfo:
         symbols = self.symbols or ("",) * len(self.shape)
         sizes = zip(symbols, self.shape, strict=True)
         return "x".join(symbol or str(size) for symbol, size in sizes) or "()"
+
+    @property
+    def bytes(self) -> int:
+        """The bytes of the elements in a buffer."""
+        return prod(self.shape) * self.dtype.itemsize
 
     def shape_at(self, dims: Mapping[str, int]) -> tuple[int, ...]:
         """Return the shape for these sizes of open dimensions."""

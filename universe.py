@@ -27,6 +27,7 @@ DIALECTS: dict[str, str] = {
 PASSES: dict[str, str] = {
     "cl-pack-constants": "passes.cl.pack_constants:CLPackConstantsPass",
     "cl-plan-memory": "passes.cl.plan_memory:CLPlanMemoryPass",
+    "cl-check-in-place": "passes.cl.check_in_place:CLCheckInPlacePass",
     "cl-range-launches": "passes.cl.range_launches:CLRangeLaunchesPass",
     "cl-reorder": "passes.cl.reorder:CLReorderPass",
     "nn-choose": "passes.nn.choose:NNChoosePass",
@@ -52,6 +53,7 @@ PASSES: dict[str, str] = {
     "nn-split-transposes": "passes.nn.split_transposes:NNSplitTransposesPass",
     "nn-to-cl": "passes.nn.to_cl:NNToCLPass",
     "nn-to-tir": "passes.nn.to_tir:NNToTIRPass",
+    "nn-update-in-place": "passes.nn.update_in_place:NNUpdateInPlacePass",
     "nn-winograd": "passes.nn.winograd:NNWinogradPass",
     "recall-choices": "passes.recall_choices:RecallChoicesPass",
     "tir-apply-plan": "passes.tir.apply_plan:TIRApplyPlanPass",

@@ -176,6 +176,7 @@ def ports_of_json(rows: Sequence[dict[str, Any]]) -> tuple[TensorInfo, ...]:
             tuple(row["symbols"]),
             row["is_ranked"],
             row.get("container", ""),
+            row.get("in_place", ""),
         )
         for row in rows
     )

@@ -16,6 +16,7 @@ from ..context import CloptContext
 from ..decisions.database import Tuning
 from ..decisions.recorded import forget
 from ..errors import CloptError
+from .cl.check_in_place import CLCheckInPlacePass
 from .cl.pack_constants import CLPackConstantsPass
 from .cl.plan_memory import CLPlanMemoryPass
 from .cl.range_launches import CLRangeLaunchesPass
@@ -178,6 +179,8 @@ MEMORY: tuple[ModulePass, ...] = (
     CLRangeLaunchesPass(),
     # Before planning: lower peak liveness helps any plan.
     CLReorderPass(),
+    # Needs the final order of commands, and the pairs of inputs and outputs that kernels may share.
+    CLCheckInPlacePass(),
     # After every pass that adds values or changes their types, sizes or order: offsets are final.
     CLPlanMemoryPass(),
     # Also verifies the plan: values that are live at once share no bytes. Kernel bodies, most of a

@@ -30,7 +30,7 @@ from .console import (
 )
 from .inputs import Bindings
 from .logs import progress
-from .option_values import parse_bytes, parse_open_dims
+from .option_values import parse_bytes, parse_in_place, parse_open_dims
 
 if TYPE_CHECKING:
     from xdsl.dialects.builtin import ModuleOp
@@ -85,6 +85,16 @@ COMPILE_OPTIONS: Options = [
             "metavar": "NAME",
             "help": "the application provides this input or output as an image of RGBA texels, "
             "such as a camera's; for targets with texture=prefer or auto (repeatable)",
+        },
+    ),
+    (
+        ("--in-place",),
+        {
+            "action": "append",
+            "default": [],
+            "metavar": "OUTPUT=INPUT",
+            "help": "the output overwrites the input, such as a cache, where the application binds "
+            "one buffer to both (repeatable)",
         },
     ),
     (
@@ -180,6 +190,7 @@ def compile_model(
             tuning=options.tuning,
             memory_limit=parse_bytes("--memory-limit", options.memory_limit),
             images=options.image,
+            in_place=parse_in_place(options.in_place),
             **more,
         )
         if isinstance(model, api.SequenceModel):

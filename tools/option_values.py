@@ -64,6 +64,15 @@ def parse_accelerators(items: Sequence[str]) -> Mapping[str, str]:
     return {name: library for name, _, library in pairs}
 
 
+def parse_in_place(items: Sequence[str]) -> Mapping[str, str]:
+    """Read `--in-place output=input`, which may be repeated."""
+    pairs = [item.rpartition("=") for item in items]
+    for item, (output, _, source) in zip(items, pairs, strict=True):
+        if not (output and source):
+            raise CloptError(f"--in-place {item}: write output=input.")
+    return {output: source for output, _, source in pairs}
+
+
 def parse_bytes(option: str, text: str | None) -> int | None:
     """Read a size such as 1000000, 512kB, 64MiB or 1GB."""
     size = None if text is None else _number_with_unit(text, _BYTES)

@@ -26,18 +26,22 @@ def bound_memory(
     inputs: int,
     given: Sequence[Bindable],
     context: cl.Context,
+    overwritten: Mapping[int, int],
 ) -> tuple[PortMemory, ...]:
     """Return the buffers and images for `ports`, of which the first `inputs` are inputs.
 
+    `overwritten` has the outputs that may share the memory of an input, and that input.
     Raises CloptError for a buffer or image that does not fit its port, and for an output that
     kernels cannot write or that shares bytes with another port.
     """
+    written = set(overwritten.values())
     bound = tuple(
-        given_memory(port, memory, size, index >= inputs, context)
+        given_memory(port, memory, size, index >= inputs or index in written, context)
         for index, (port, memory, size) in enumerate(zip(ports, given, sizes, strict=True))
     )
     spans = [span_of(buffer, size) for buffer, size in zip(bound, sizes, strict=True)]
-    check_apart(dict(enumerate(ports)), range(inputs, len(ports)), dict(enumerate(spans)))
+    outputs = range(inputs, len(ports))
+    check_apart(dict(enumerate(ports)), outputs, dict(enumerate(spans)), overwritten)
     return bound
 
 
@@ -54,10 +58,16 @@ def check_apart(
     ports: Mapping[int, TensorInfo],
     outputs: Container[int],
     spans: Mapping[int, tuple[int, int, int]],
+    overwritten: Mapping[int, int],
 ) -> None:
-    """CloptError for an output that shares bytes with another port; `spans` are by port."""
+    """CloptError for an output that shares bytes with another port; `spans` are by port.
+
+    It may have the memory of the input that it overwrites.
+    """
     for i, j in combinations(sorted(spans), 2):
         (first, begin, end), (second, start, stop) = spans[i], spans[j]
+        if overwritten.get(j) == i and begin == start:
+            continue
         if j in outputs and first == second and begin < stop and start < end:
             raise CloptError(
                 f'The output "{ports[j].name}" shares its memory with "{ports[i].name}", and '

@@ -17,6 +17,7 @@ from ...tensor_info import TensorInfo
 from .arrays import Array, Arrays, Bindable, Outputs, PortMemory
 from .bindings import check_apart, given_memory, span_of
 from .boxes import LeadingBox
+from .caches import whole_cache
 from .devices import Device, family_of
 from .inputs import checked_inputs, checked_names, checked_targets
 from .transfers import Download, Mapped, upload
@@ -63,6 +64,12 @@ class Side:
     queue: cl.CommandQueue
     alignment: int | None
     """That of arrays in use in place; None where arrays of the host are always copied."""
+    overwritten: Mapping[int, int]
+    """The outputs that overwrite an input, and that input."""
+
+    def is_cache(self, i: int) -> bool:
+        """Return whether a port is an output that overwrites an input, or that input."""
+        return i in self.overwritten or i in self.overwritten.values()
 
     def takes(self, array: Array) -> bool:
         """Return whether kernels should use `array` in place."""
@@ -150,11 +157,16 @@ class Exchange:
         side = self._side
         if isinstance(given, np.ndarray):
             is_whole = port.image is None and given.nbytes == side.boxes[i].whole_bytes
-            is_usable = is_whole and side.takes(given)
+            # Kernels would write to the array of an input that an output overwrites.
+            is_usable = is_whole and side.takes(given) and not side.is_cache(i)
             (self._in_place if is_usable else self._host)[i] = given
             return
-        memory = given_memory(port, given, side.sizes[i], i in side.outputs, side.context)
-        if side.boxes[i].is_whole or isinstance(memory, cl.Image):
+        size, is_written = side.sizes[i], i in side.outputs
+        if side.is_cache(i):
+            port, given = whole_cache(port, given, side.boxes[i])
+            size, is_written = port.bytes, True
+        memory = given_memory(port, given, size, is_written, side.context)
+        if port.shape == side.boxes[i].whole or isinstance(memory, cl.Image):
             self._memory[i] = memory
         else:
             self._boxed[i] = memory
@@ -171,7 +183,7 @@ class Exchange:
         spans = {i: span_of(memory, side.sizes[i]) for i, memory in given.items()}
         for i, array in (self._host | self._in_place).items():
             spans[i] = (0, address(array), address(array) + array.nbytes)
-        check_apart({**side.inputs, **side.outputs}, side.outputs, spans)
+        check_apart({**side.inputs, **side.outputs}, side.outputs, spans, side.overwritten)
 
 
 def address(array: Array) -> int:

@@ -20,6 +20,7 @@ from .arrays import Array, Arrays, Bindable, Given, Outputs, PortMemory
 from .bindings import bound_memory
 from .boxes import LeadingBox, Shapes
 from .cache import BinaryCache, default_cache_folder
+from .caches import overwritten_inputs, shared, whole_cache
 from .devices import Device
 from .exchange import Exchange, Side, host_alignment
 from .given_images import check_image, refuse_image
@@ -85,6 +86,7 @@ class Runnable(ABC):
         self._images = Images(self.device, self.context)
         self._ports = (*self.inputs, *self.outputs)
         self._sizes = interface.sizes
+        self._overwritten = overwritten_inputs(self.inputs, self.outputs)
         self._alignment = host_alignment(self.device)
         self._bound: tuple[PortMemory, ...] = ()
         self._own: dict[int, PortMemory] = {}
@@ -185,8 +187,8 @@ class Runnable(ABC):
         compiled as images need an image instead, unless `bind_image` has set one. The caller keeps
         the buffers and this program alive until the queue has finished. `run` explains `shapes`;
         smaller arrays are copied on the queue. `sizes` are inputs of the host, which depend on the
-        shapes alone. Raises CloptError for an output that shares bytes with an input or another
-        output.
+        shapes alone. Raises CloptError for an output that shares bytes with another output, or with
+        an input that it does not overwrite.
         """
         check_queue(queue, self.context)
         bound = self._images_bound
@@ -230,17 +232,20 @@ class Runnable(ABC):
             else cast("Bindable", each)
             for port, each in zip(ports, given, strict=True)
         ]
-        memory = bound_memory(ports, side.sizes, len(self.inputs), buffers, self.context)
+        sizes = list(side.sizes)
+        for i in filter(side.is_cache, range(len(ports))):
+            ports[i], buffers[i] = whole_cache(ports[i], buffers[i], side.boxes[i])
+            sizes[i] = ports[i].bytes
+        memory = bound_memory(
+            ports, sizes, len(self.inputs), buffers, self.context, self._overwritten
+        )
         self._given_boxes = {
             i: each
-            for i, (each, box) in enumerate(zip(memory, side.boxes, strict=True))
-            if not box.is_whole and isinstance(each, cl.Buffer)
+            for i, (each, port, box) in enumerate(zip(memory, ports, side.boxes, strict=True))
+            if port.shape != box.whole and isinstance(each, cl.Buffer)
         }
-        for i in self._given_boxes.keys() - self._own.keys():
-            self._own[i] = self._make(i, queue)
-        self._given_memory = tuple(
-            self._own[i] if i in self._given_boxes else each for i, each in enumerate(memory)
-        )
+        bound = {i: each for i, each in enumerate(memory) if i not in self._given_boxes}
+        self._given_memory = self._with_own(bound, queue)
         self._given = (side, *given)
 
     def bind_image(self, name: str, image: cl.Image | None) -> None:
@@ -316,7 +321,8 @@ class Runnable(ABC):
         free = {i: port for i, port in enumerate(ports) if i not in self._images_bound}
         inputs = {i: port for i, port in free.items() if i < len(self.inputs)}
         outputs = {i: port for i, port in free.items() if i >= len(self.inputs)}
-        return Side(inputs, outputs, sizes, boxes, self.context, self.queue, self._alignment)
+        place = self.context, self.queue, self._alignment
+        return Side(inputs, outputs, sizes, boxes, *place, self._overwritten)
 
     def _refuse_bound(self, given: object) -> None:
         """Raise CloptError if `given` has an entry for a port that is bound to an image."""
@@ -335,14 +341,21 @@ class Runnable(ABC):
         given = exchange.memory()
         if not given and self._used:
             return self._used
-        bound = {**self._images_bound, **given}
-        for i in range(len(self._ports)):
-            if i not in bound and i not in self._own:
-                self._own[i] = self._make(i, self.queue)
-        memory = tuple(bound.get(i) or self._own[i] for i in range(len(self._ports)))
+        memory = self._with_own({**self._images_bound, **given}, self.queue)
         if not given:
             self._used = memory
         return memory
+
+    def _with_own(
+        self, given: Mapping[int, PortMemory], queue: cl.CommandQueue
+    ) -> tuple[PortMemory, ...]:
+        """Return the memory of all ports; those that are not given have the program's own."""
+        bound = shared(self._overwritten, given)
+        for i in range(len(self._ports)):
+            if i not in bound and i not in self._own:
+                source = self._overwritten.get(i, i)
+                self._own[i] = self._own.get(source) or self._make(i, queue)
+        return tuple(bound.get(i) or self._own[i] for i in range(len(self._ports)))
 
     def _held(self, sizes: Mapping[str, Array]) -> Collection[str]:
         """Return the inputs whose arrays are on the device; a copy that fails leaves none there."""

@@ -45,6 +45,8 @@ class Port:
     shape: tuple[int, ...]
     image: MemRefType | None = None
     """The type of the image that the user binds; None for a buffer."""
+    in_place: str = ""
+    """The input whose memory an output overwrites, if the user binds one buffer to both."""
 
     @property
     def storage_type(self) -> MemRefType:
@@ -65,6 +67,8 @@ class Port:
             entries["cl.element_type"] = self.element_type
         if self.image is not None:
             entries["cl.shape"] = int_array(self.shape)
+        if self.in_place:
+            entries["cl.in_place"] = StringAttr(self.in_place)
         return DictionaryAttr(entries)
 
 
@@ -119,6 +123,13 @@ class ProgramOp(IRDLOperation):
         """Return the outputs."""
         return self.ports[self.input_count :]
 
+    def overwritten(self) -> dict[SSAValue, SSAValue]:
+        """Return the outputs that share the memory of an input, and that input."""
+        args = self.body.block.args
+        inputs = {port.name: arg for port, arg in zip(self.input_ports, args, strict=False)}
+        outputs = zip(self.output_ports, args[self.input_count :], strict=True)
+        return {arg: inputs[port.in_place] for port, arg in outputs if port.in_place}
+
     def verify_(self) -> None:
         args = self.body.block.args
         if len(args) != len(self.arg_attrs):
@@ -131,6 +142,7 @@ class ProgramOp(IRDLOperation):
             byte_count(arg.type)
         for arg, attrs in zip(args, self.arg_attrs, strict=True):
             _verify_image(arg, attrs)
+        _verify_in_place(self.input_ports, self.output_ports)
         if not isinstance(self.body.block.last_op, ReturnOp):
             raise VerifyException("a program must end with cl.return")
         verify_program(self)
@@ -182,7 +194,22 @@ def _port(type_: Attribute, attrs: DictionaryAttr, index: int) -> Port:
         attrs.data.get("cl.element_type", buffer.element_type),
         buffer.get_shape() if shape is None else ints(shape),
         None if shape is None else buffer,
+        text(attrs.data.get("cl.in_place")) or "",
     )
+
+
+def _verify_in_place(inputs: Sequence[Port], outputs: Sequence[Port]) -> None:
+    """Raise VerifyException unless each output in place overwrites one input of its own type."""
+    types = {port.name: port.storage_type for port in inputs}
+    shared = [port for port in outputs if port.in_place]
+    for port in shared:
+        if types.get(port.in_place) != port.storage_type or port.image is not None:
+            raise VerifyException(
+                f'the output "{port.name}" overwrites "{port.in_place}", which is no input of its '
+                "type in a buffer"
+            )
+    if len({port.in_place for port in shared}) < len(shared):
+        raise VerifyException("two outputs overwrite the same input")
 
 
 def _verify_image(arg: SSAValue, attrs: DictionaryAttr) -> None:

@@ -89,6 +89,7 @@ from .indexing import (
     GatherElementsOp,
     GatherNDOp,
     GatherOp,
+    InsertSliceOp,
     ScatterElementsOp,
     ScatterNDOp,
 )
@@ -208,6 +209,7 @@ NN = Dialect(
         GenericOp,
         GroupNormOp,
         IndexOp,
+        InsertSliceOp,
         KernelOp,
         LayerNormOp,
         LoopOp,
@@ -285,6 +287,7 @@ __all__ = [
     "GatherOp",
     "GroupNormOp",
     "HalfRule",
+    "InsertSliceOp",
     "KernelOp",
     "LayerNormOp",
     "LayoutAttr",

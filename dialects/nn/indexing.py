@@ -254,3 +254,42 @@ class ScatterNDOp(IndexedOp):
 
     def half_rule(self) -> HalfRule:
         return HalfRule.SINGLE if self.reduction.data in _GROWING else self.HALF
+
+
+@irdl_op_definition
+class InsertSliceOp(NNOp):
+    """A copy of x whose elements along an axis, from `start` on, are those of another tensor.
+
+    Elements that would be outside of x are left out. `start` is a scalar.
+    """
+
+    name = "nn.insert_slice"
+    ROLE: ClassVar[Role | None] = Role.WINDOW
+    ACCEPTS_NARROW: ClassVar[bool] = True
+    HALF: ClassVar[HalfRule] = HalfRule.FOLLOWS
+    x = operand_def(TensorType)
+    inserted = operand_def(TensorType)
+    start = operand_def(TensorType)
+    axis = prop_def(I64)
+    result = result_def(TensorType)
+    assembly_format = FORMAT
+
+    def __init__(self, x: SSAValue, inserted: SSAValue, start: SSAValue, axis: int):
+        axis = normalize_axis(axis, len(shape_of(x)))
+        super().__init__([x, inserted, start], {"axis": integer(axis)})
+
+    @classmethod
+    def infer(cls, operand_types: Sequence[Tensor], properties: Properties) -> Sequence[Tensor]:
+        x, inserted, start = operand_types
+        require_same_element([x, inserted])
+        axis = axis_of(properties["axis"], x.get_num_dims())
+        shapes = [each.get_shape() for each in (x, inserted)]
+        outside = [(*shape[:axis], *shape[axis + 1 :]) for shape in shapes]
+        require(
+            len(shapes[0]) == len(shapes[1]) and outside[0] == outside[1],
+            f"the slice has the shape {list(shapes[1])}, which differs from {list(shapes[0])} "
+            f"outside axis {axis}",
+        )
+        is_scalar = is_integer(start.element_type) and not start.get_shape()
+        require(is_scalar, f"start must be an integer scalar but is {start}")
+        return [x]

@@ -105,17 +105,17 @@ def _forget_unused_pairs(
 ) -> None:
     """Keep only the in-place pairs of each kernel that share bytes in a launch.
 
-    The parameters of a pair are not `restrict` pointers, which limits how the device's compiler can
-    move their loads.
+    Callers may bind one buffer to an output and to the input that it overwrites. The parameters of
+    a pair are not `restrict` pointers, which limits how the device's compiler can move their loads.
     """
     used: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
     for program in programs:
-        part_of = cl.parts(program)
+        part_of, overwritten = cl.parts(program), program.overwritten()
         for op in cl.commands(program):
             if isinstance(op, cl.EnqueueKernelOp):
                 for pair in kernels[op.kernel_name].in_place:
                     source, result = (extent(op.args[i], part_of[op.args[i]]) for i in pair)
-                    if source == result:
+                    if source == result or overwritten.get(result.memory) is source.memory:
                         used[op.kernel_name].add(pair)
     for kernel in module.ops:
         if isinstance(kernel, tir.FuncOp | cl.KernelOp):

@@ -16,6 +16,7 @@ from ...decisions import deciding
 from ...dialects import cl, nn
 from ...dialects.cl.images import verify_image
 from ...dialects.cl.target_attr import ATTRIBUTE_NAME
+from ...dialects.nn.in_place import overwritten_input
 from ...dialects.properties import text
 from ...errors import CloptError
 from ..free_names import free_name
@@ -127,8 +128,10 @@ def _ports(
     """Return the ports of a program for values and their attributes."""
     ports: list[cl.Port] = []
     for i, value in enumerate(values):
-        name = text(attrs.data[i].data.get("nn.name")) if attrs else None
+        entries = attrs.data[i] if attrs else DictionaryAttr({})
+        name = text(entries.data.get("nn.name"))
         name, type_ = f"{kind}{i}" if name is None else name, nn.tensor_type(value)
         image = None if nn.layout_of(value) is None else nn.buffer_type(type_)
-        ports.append(cl.Port(name, type_.element_type, type_.get_shape(), image))
+        shared = overwritten_input(entries)
+        ports.append(cl.Port(name, type_.element_type, type_.get_shape(), image, shared))
     return ports

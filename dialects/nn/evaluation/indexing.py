@@ -77,10 +77,22 @@ def _scatter_nd(op: nn.ScatterNDOp, operands: Sequence[Array]) -> Array:
     return _scatter(x, _vectors(indices), updates, op.reduction.data)
 
 
+def _insert_slice(op: nn.InsertSliceOp, operands: Sequence[Array]) -> Array:
+    x, inserted, start = operands
+    (axis,) = ints(op.axis)
+    result = x.copy()
+    moved, rows = (np.moveaxis(each, axis, 0) for each in (result, inserted))
+    first, size = int(start), len(moved)
+    begin, end = min(max(0, first), size), min(max(0, first + len(rows)), size)
+    moved[begin:end] = rows[begin - first : end - first]
+    return result
+
+
 EVALUATORS: dict[type[Operation], Callable[[Any, Sequence[Array]], Any]] = {
     nn.GatherOp: _gather,
     nn.GatherElementsOp: _gather_elements,
     nn.GatherNDOp: _gather_nd,
+    nn.InsertSliceOp: _insert_slice,
     nn.ScatterElementsOp: _scatter_elements,
     nn.ScatterNDOp: _scatter_nd,
 }

@@ -71,6 +71,7 @@ LOWERINGS: dict[type[Operation], Lowering] = {
     nn.GatherOp: indexing.lower_gather,
     nn.GatherElementsOp: indexing.lower_gather_elements,
     nn.GatherNDOp: indexing.lower_gather_nd,
+    nn.InsertSliceOp: indexing.lower_insert_slice,
     nn.ScatterElementsOp: indexing.lower_scatter_elements,
     nn.ScatterNDOp: indexing.lower_scatter_nd,
     nn.ResizeOp: resize.lower_resize,

@@ -225,3 +225,20 @@ def lower_scatter_nd(kernel: KernelBuilder, op: nn.ScatterNDOp) -> None:
         return met
 
     _scatter(kernel, op, Updates(extents, depth, meets, at))
+
+
+def lower_insert_slice(kernel: KernelBuilder, op: nn.InsertSliceOp) -> None:
+    """Define `y[.., start + j, ..] = inserted[.., j, ..]` over a copy of x."""
+    axis, size = op.axis.value.data, nn.shape_of(op.inserted)[op.axis.value.data]
+
+    def element(body: Body, index: Sequence[Index]) -> ScalarValue:
+        at = body.index_scalar(index[axis], i32) - body.read(op.start, ()).cast(i32)
+
+        def inserted() -> ScalarValue:
+            position = body.dynamic_index(at, size)
+            return body.read(op.inserted, [*index[:axis], position, *index[axis + 1 :]])
+
+        is_inside = at.compare("ge", 0) & at.compare("lt", size)
+        return body.where(is_inside, inserted, lambda: body.read(op.x, index))
+
+    kernel.define(op.result, element if size else lambda body, index: body.read(op.x, index))

@@ -348,3 +348,13 @@ def test_index_out_of_range_is_not_evaluated() -> None:
     x, at = floats(3), integers(3)
     source = TestOp(result_types=[nn.array_type(x), nn.array_type(at)])
     assert evaluate(nn.GatherOp(*source.results), [x, at]) is None
+
+
+@pytest.mark.parametrize(
+    ("start", "expected"), [(1, "0ab3"), (-1, "b123"), (3, "012a"), (9, "0123")]
+)
+def test_insert_slice_leaves_out_what_is_outside(start: int, expected: str) -> None:
+    operands = [np.array([[*b"0123"]]), np.array([[*b"ab"]]), np.array(start)]
+    source = TestOp(result_types=[*map(nn.array_type, operands)])
+    (found,) = evaluate(nn.InsertSliceOp(*source.results, 1), operands) or ()
+    assert bytes(found[0].tolist()).decode() == expected

@@ -104,6 +104,22 @@ def test_scatter_elements(
     np.testing.assert_array_equal(y, expected)
 
 
+@given(seeds, shapes, st.integers(-3, 6), st.integers(0, 4), st.data())
+@examples(25)
+def test_insert_slice(
+    seed: np.random.Generator, shape: tuple[int, ...], start: int, count: int, data: st.DataObject
+) -> None:
+    axis = data.draw(st.integers(0, len(shape) - 1))
+    x, inserted = numbers(seed, shape), numbers(seed, (*shape[:axis], count, *shape[axis + 1 :]))
+    at = np.array(start, data.draw(st.sampled_from(["i4", "i8"])))
+    (y,) = evaluate(lambda x, u, at: nn.InsertSliceOp(x, u, at, axis), x, inserted, at)
+    for index in np.ndindex(*shape):
+        place = list(index)
+        place[axis] -= start
+        is_new = 0 <= place[axis] < count
+        assert y[index] == (inserted[tuple(place)] if is_new else x[index])
+
+
 def _update(x: np.ndarray, index: tuple[int, ...], value: np.ndarray, reduction: str) -> None:
     combine = {
         "none": lambda old, new: new,
