@@ -90,16 +90,20 @@ def test_an_output_has_bytes_of_its_own(doubler: Doubler) -> None:
     np.testing.assert_array_equal(result, Y)
 
 
-def test_parts_of_a_buffer_overlap_where_they_start_apart(doubler: Doubler) -> None:
+@pytest.mark.parametrize("overwritten", [{}, {1: 0}])
+def test_parts_of_a_buffer_overlap_where_they_start_apart(
+    doubler: Doubler, overwritten: dict[int, int]
+) -> None:
     context = cl.Context([doubler.device.handle])
     whole = cl.Buffer(context, cl.mem_flags.READ_WRITE, 8192)
     ports = [TensorInfo(name, (512,), np.dtype("f4")) for name in "xy"]
     low, middle, high = (whole.get_sub_region(start, 2048) for start in (0, 1024, 2048))
     for given in ((low, middle), (middle, low)):
         with pytest.raises(CloptError, match='The output "y" shares its memory with "x"'):
-            bound_memory(ports, [2048] * 2, 1, given, context)
-    assert bound_memory(ports, [2048] * 2, 1, (low, high), context) == (low, high)
-    assert bound_memory(ports, [2048] * 2, 2, (low, middle), context) == (low, middle)
+            bound_memory(ports, [2048] * 2, 1, given, context, overwritten)
+    assert bound_memory(ports, [2048] * 2, 1, (low, high), context, {}) == (low, high)
+    assert bound_memory(ports, [2048] * 2, 2, (low, middle), context, {}) == (low, middle)
+    assert bound_memory(ports, [2048] * 2, 1, (low, low), context, {1: 0}) == (low, low)
 
 
 def test_a_read_only_buffer_is_no_output(doubler: Doubler) -> None:
