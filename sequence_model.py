@@ -89,6 +89,13 @@ class SequenceModel(OpenModel):
         """
         return self._flat(stated_elements(self.inputs, self._dims))
 
+    def __reduce_ex__(self, protocol: object) -> NoReturn:
+        """Raise CloptError: its programs can be pickled and copied, but not their choice."""
+        raise CloptError(
+            "A model of sequences or optionals cannot be pickled or copied; pickle the program for "
+            "some inputs, model.for_inputs(inputs), which has a tensor for each element."
+        )
+
     def for_inputs(self, inputs: Arrays) -> CompiledModel:
         """Return the program for these inputs, whose inputs and outputs are tensors."""
         elements, tensors = self._split(inputs)
@@ -169,7 +176,7 @@ class SequenceModel(OpenModel):
         """Return the ranks of the elements that a user passes, and all tensors by name."""
         from .backends.pyopencl_runtime.inputs import named_inputs
 
-        given = cast("Mapping[str, Any]", named_inputs(self.inputs, inputs))
+        given = named_inputs(self.inputs, inputs)
         elements: dict[str, Ranks] = {}
         tensors: dict[str, Any] = {}
         for port in self.inputs:

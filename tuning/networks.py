@@ -27,6 +27,7 @@ from ..frontends.onnx.model import Model, read_model
 from ..passes.pipelines import run_pipeline
 from ..passes.tir.apply_plan import TIRApplyPlanPass
 from ..passes.tir.choose_plan import TIRChoosePlanPass
+from ..sequence_model import SequenceModel
 from ..targets import TargetChoice
 from .tasks import tasks_of
 from .trial import Task
@@ -73,7 +74,7 @@ class TunedModel:
         with TemporaryDirectory() as folder:
             path = Path(folder, "choices")
             path.write_text(choices_text(choices))
-            return compile_model(
+            compiled = compile_model(
                 self.path,
                 self.target,
                 self.dims,
@@ -82,6 +83,7 @@ class TunedModel:
                 choices=path,
                 tuning=tuning,
             )
+        return compiled.stated() if isinstance(compiled, SequenceModel) else compiled
 
     def planned(self, tuning: Tuning, choices: Iterable[cl.ChoiceAttr]) -> ModuleOp:
         """Return its module with the plans of all kernels; `choices` come first."""

@@ -31,7 +31,10 @@ class DLPack(Protocol):
 Given: TypeAlias = "Array | DLPack | Bindable"
 """The contents of an input, or the place for an output."""
 
-Arrays: TypeAlias = Mapping[str, Given] | Sequence[Given]
+GivenList: TypeAlias = "Given | Sequence[Given] | None"
+"""The contents of an input, perhaps of a sequence, or of an optional that is absent."""
+
+Arrays: TypeAlias = Mapping[str, GivenList] | Sequence[GivenList]
 """The contents of the inputs, by name or in order."""
 
 Outputs: TypeAlias = Mapping[str, Given] | Sequence[str]

@@ -13,7 +13,7 @@ from ...errors import CloptError
 from ...messages.arguments import type_name
 from ...messages.sentences import as_sentence
 from ...tensor_info import TensorInfo
-from .arrays import Array, Arrays, Bindable, Given
+from .arrays import Array, Arrays, Bindable, GivenList
 
 
 def checked_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> list[Array | Bindable]:
@@ -26,7 +26,7 @@ def checked_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> list[Array | 
     return [_checked(port, named[port.name]) for port in ports]
 
 
-def named_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> dict[str, Given]:
+def named_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> dict[str, GivenList]:
     """Return the contents of `ports` by name, as the caller gave them."""
     # An array has a length, too: it would be taken for the list of its own rows.
     if not isinstance(cast("object", inputs), Mapping | Sequence) or isinstance(inputs, str):

@@ -107,6 +107,8 @@ def check_dims(model: Model, dims: Mapping[str, int]) -> None:
 
     Before a dimension that is missing, this tells of what `import_onnx` cannot import for any size.
     """
+    if has_containers(model):
+        model, dims = _with_stated_elements(model, dims)
     inputs = inputs_of(model)
     _check_names(model, dims, {}, inputs)
     if _unbound(inputs, dims):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from pathlib import Path
 from typing import Any
 
@@ -281,3 +282,37 @@ def test_wrong_dims_are_one_sentence(name: str):
     with pytest.raises(clopt.CloptError) as refused:
         clopt.compile(SCALED, target="pocl", dims=dims)
     assert str(refused.value).startswith(sentence)
+
+
+def test_a_copy_is_of_a_program(device: str):
+    compiled = clopt.compile(SCALED, device=device, dims={"s": 1, "n": 2})
+    with pytest.raises(clopt.CloptError, match=r"cannot be pickled or copied; pickle the program"):
+        copy.copy(compiled)
+    x, z = floats(2, 3), floats(3)
+    assert isinstance(compiled, clopt.SequenceModel)
+    copied = copy.copy(compiled.for_inputs([[x], z]))
+    assert_same(copied.run({"s_0": x, "z": z})[0], x * z)
+
+
+def test_a_list_of_many_elements(device: str):
+    proto = graph(
+        "(seq(float[4]) s) => (float[4] y)",
+        "a = ConcatFromSequence<axis=0, new_axis=1> (s)  y = ReduceMax<keepdims=0> (a, zero)",
+    )
+    proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array([0]), "zero"))
+    s = [floats(4) for _ in range(100)]
+    assert_same(clopt.compile(proto, device=device).run([s])[0], np.max(s, axis=0))
+
+
+def test_ranges_of_elements_are_saved(tmp_path: Path, device: str):
+    proto = graph(
+        "(seq(float[n,4]) s, float[4] z) => (float[4] y)",
+        "a = SequenceAt (s, zero)  b = Add (a, z)  y = ReduceMax<keepdims=0> (b, axes)",
+    )
+    for name, value in (("zero", 0), ("axes", [0])):
+        proto.graph.initializer.append(onnx.numpy_helper.from_array(np.array(value), name))
+    clopt.compile(proto, device=device, dims={"s": 1, "n": (1, 3, 3)}).save(tmp_path / "saved")
+    loaded = clopt.load(tmp_path / "saved", device=device)
+    for n in (2, 3):
+        x, z = floats(n, 4), floats(4)
+        assert_same(loaded.run({"s_0": x, "z": z})[0], np.max(x + z, axis=0))

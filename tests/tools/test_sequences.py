@@ -10,6 +10,7 @@ import pytest
 
 import clopt
 from clopt.tools import compile, opt, run
+from clopt.tuning.networks import TunedModel
 
 A, B = (np.arange(3 * n, dtype=np.float32).reshape(n, 3) for n in (1, 2))
 
@@ -77,3 +78,12 @@ def test_options_that_run_the_onnx_model_are_refused(path: Path, capsys):
         "--compare needs inputs and outputs that are tensors, and this model has sequences or "
         "optionals; compare it in Python."
     )
+
+
+def test_the_tuner_takes_stated_lengths(path: Path):
+    tuned = TunedModel(path, target="pocl", dims={"s": 2, "o": 0, "n": 4})
+    tuned.check()
+    assert len(tuned.tasks()) == 1
+    assert [port.name for port in tuned.compiled("off").outputs] == ["t_0", "t_1", "has"]
+    with pytest.raises(clopt.CloptError, match=r"^the lengths of 's' \(sequence\) and 'o'"):
+        TunedModel(path, target="pocl").check()
