@@ -39,7 +39,6 @@ def test_stopping_loops(device: str, name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", MODELS)
-@pytest.mark.by_default(cases=1)
 def test_c_packages_compute_the_same_bits(device: str, name: str) -> None:
     """A package returns the rows of all iterations and their number."""
     compiled = clopt.compile(MODELS[name], device=device)
@@ -54,7 +53,6 @@ def test_c_packages_compute_the_same_bits(device: str, name: str) -> None:
 
 
 @pytest.mark.parametrize("seed", range(24))
-@pytest.mark.by_default(cases=1)
 def test_random_stopping_loops(device: str, seed: int) -> None:
     proto = random_stopping(seed)
     agree(clopt.compile(proto, device=device), proto)
@@ -91,7 +89,6 @@ HEAVY = onnx.parser.parse_model("""
 """)
 
 
-@pytest.mark.by_default(cases=1)
 def test_iterations_after_the_end_take_little_time(device: str) -> None:
     """30 products of 17 million multiplications take longer than 30 copies of 256 KB."""
     compiled = clopt.compile(HEAVY, device=device)

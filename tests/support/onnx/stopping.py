@@ -135,6 +135,36 @@ def unbounded(trips: str, more: str) -> onnx.ModelProto:
     """)
 
 
+def limited(trips: str, more: str) -> onnx.ModelProto:
+    """A loop with a trip count computed at run time, as `trips` does from whether `w` exceeds t."""
+    return onnx.parser.parse_model(f"""
+        {_HEAD}
+        g ({_INPUTS}) => (float[4,16] y, float[k,4] all) {{
+            o = Greater(t, w)
+            {trips}
+            y, all = Loop (n, , x) <
+                body = b (int64 i, bool going, float[4,16] a)
+                    => (bool more, float[4,16] next, float[4] row) {{
+                    s = Softmax(a)
+                    next = Sub(a, s)
+                    row = ReduceMax<axes=[1],keepdims=0>(next)
+                    m = ReduceMax<keepdims=0>(next)
+                    {more}
+                }}
+            >
+        }}
+    """)
+
+
+_COUNT = "p = Cast<to=7>(o) n = ReduceSum<keepdims=0>(p)"
+_PLACE = "p = ArgMax<axis=1,keepdims=0>(w) n = ReduceMax<keepdims=0>(p)"
+_SMALL = """
+    p = Cast<to=7>(o)
+    q = ReduceSum<keepdims=0>(p)
+    l = Constant<value_int=3>()
+    n = Min(q, l)
+"""
+
 _BRANCH = """
     more = If (u) <
         then_branch = p () => (bool later) { later = Less(j, end) },
@@ -150,6 +180,9 @@ MODELS: dict[str, onnx.ModelProto] = {
     "short, in a branch": in_branch(2),
     "no trip count": unbounded("", "v = Less(j, end) more = And(v, u)"),
     "no bound": unbounded("n", _BRANCH),
+    "computed trip count": limited(_COUNT, "more = Identity(going)"),
+    "computed trip count, condition": limited(_PLACE, "more = Less(m, t)"),
+    "computed trip count, short": limited(_SMALL, "more = Less(m, t)"),
     "nested": in_loop(6, 3),
     "nested, short": in_loop(3, 2),
 }

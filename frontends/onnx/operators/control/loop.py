@@ -17,13 +17,14 @@ from xdsl.dialects.builtin import TensorType, i64
 from xdsl.ir import SSAValue
 
 from .....errors import CloptError
-from ....builder import TooManySteps
+from ....builder import TooManySteps, array_size, dtype_of_value
 from ....loops import MOST_ITERATIONS, MOST_UNROLLED, CannotRoll, NetworkLoop, build_loop
 from ...data_sizes import sized
 from ...node import NodeContext, Table
 from .bodies import MAX_ITERATIONS, import_body, stack
 from .iterations import IterationValues
 from .selecting import Wording, scalar_condition, select
+from .trip_counts import most
 
 _WORDING = Wording(
     "the sequences that it carries must keep their lengths",
@@ -47,6 +48,8 @@ class _Loop:
     initial: Sequence[SSAValue]
     is_counted: bool = False
     """Whether the trip count is the number after which the condition ends the loop."""
+    limit: SSAValue | None = None
+    """The trip count if it is computed at run time, a scalar; `trips` is its bound then."""
 
     @property
     def scan_count(self) -> int:
@@ -55,20 +58,13 @@ class _Loop:
 
 
 def import_loop(node: NodeContext) -> Sequence[SSAValue]:
-    """Import Loop: its trip count, or a part of its condition that ends it, must be known.
+    """Import Loop: a bound of its trip count, or a condition that ends it, must be known.
 
     A loop is unrolled if it is short, or if its condition is known only for each iteration.
     """
-    builder, body = node.builder, node.graph("body")
-    trips = node.constant_int(0, "trip count", MOST_ITERATIONS + 1)
-    condition = node.optional(1) or builder.constant(np.array(True))
-    initial = [node.input(i) for i in range(2, len(node.inputs))]
-    loop = _Loop(node, body, trips, condition, initial)
-    if trips > MOST_ITERATIONS:
-        loop = _counted(loop)
-    known = builder.known(condition)
-    if condition in builder.inputs and loop.scan_count:
-        node.known(condition, "its condition decides the sizes of its scan outputs.")
+    loop = _bounded(node)
+    _specialise(loop, loop.condition, "condition")
+    known = node.builder.known(loop.condition)
     if MOST_UNROLLED < loop.trips <= MOST_ITERATIONS:
         try:
             if known is None:
@@ -81,6 +77,44 @@ def import_loop(node: NodeContext) -> Sequence[SSAValue]:
         except CannotRoll:
             pass
     return _unrolled(loop)
+
+
+def _bounded(node: NodeContext) -> _Loop:
+    """Return the parts of a Loop, with a known trip count or a bound of it."""
+    builder, body, number = node.builder, node.graph("body"), node.optional(0)
+    condition = node.optional(1) or builder.constant(np.array(True))
+    initial = [node.input(i) for i in range(2, len(node.inputs))]
+    bound = None if number is None or builder.known(number) is not None else most(builder, number)
+    if number is None or bound is None or array_size(number) != 1 or bound > MOST_ITERATIONS:
+        if number is not None:
+            sentence = "its trip count (input 0) is computed at run time without a bound of at most"
+            remedy = "compute the minimum of it and a constant."
+            node.known(number, f"{sentence} {MOST_ITERATIONS}; {remedy}")
+        trips = node.constant_int(0, "trip count", MOST_ITERATIONS + 1)
+        loop = _Loop(node, body, trips, condition, initial)
+        return _counted(loop) if trips > MOST_ITERATIONS else loop
+    loop = _Loop(node, body, bound, condition, initial, limit=builder.reshape(number, ()))
+    _specialise(loop, number, "trip count")
+    return replace(loop, condition=_limited(loop, condition, None))
+
+
+def _specialise(loop: _Loop, value: SSAValue, what: str) -> None:
+    """Ask for the values of small inputs of whole numbers that decide sizes of scan outputs."""
+    builder = loop.node.builder
+    names = builder.deciding_inputs(value) if loop.scan_count else None
+    inputs = [each for each, name in builder.inputs.items() if name in (names or ())]
+    if inputs and all(dtype_of_value(each).kind in "iub" for each in inputs):
+        loop.node.known(value, f"its {what} decides the sizes of its scan outputs.")
+
+
+def _limited(loop: _Loop, condition: SSAValue, last: SSAValue | None) -> SSAValue:
+    """Return whether the limit and `condition` allow the iteration after number `last`, if any."""
+    if loop.limit is None:
+        return condition
+    builder = loop.node.builder
+    number = builder.constant(np.array(0)) if last is None else builder.binary("add", last, 1)
+    is_within = builder.compare("lt", number, builder.cast(loop.limit, i64))
+    return builder.binary("and", scalar_condition(loop.node, condition), is_within)
 
 
 def _counted(loop: _Loop) -> _Loop:
@@ -149,7 +183,7 @@ def _body(
     condition, *values = import_body(loop.node, loop.body, [*rows, always, *carried])
     if len(values) != len(carried) + loop.scan_count:
         raise CannotRoll("The body has fewer outputs than there are carried values.")
-    return condition, values[: len(carried)], values[len(carried) :]
+    return _limited(loop, condition, rows[0]), values[: len(carried)], values[len(carried) :]
 
 
 def _unrolled(loop: _Loop) -> Sequence[SSAValue]:
@@ -172,6 +206,7 @@ def _unrolled(loop: _Loop) -> Sequence[SSAValue]:
             node.refuse("its body has fewer outputs than there are carried values.")
         stacks.append(_rows(node, runs, values[len(carried) :]))
         carried = _advanced(node, runs, carried, values[: len(carried)])
+        condition = _limited(loop, condition, index)
     if loop.scan_count and not stacks:
         node.refuse("runs no iteration, so its scan outputs have no shape.")
     return [*carried, *_cut(node, [stack(node, column, 0) for column in zip(*stacks)])]
