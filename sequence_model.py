@@ -104,11 +104,15 @@ class SequenceModel(OpenModel):
 
     def run(self, inputs: Arrays, outputs: Outputs | None = None) -> list[Any]:
         """Run one inference, as `CompiledModel.run` does, with lists of arrays for sequences."""
+        from .backends.pyopencl_runtime.inputs import checked_names
+
         if isinstance(outputs, Mapping):
             return self._fill(inputs, outputs)
+        if outputs is not None:
+            checked_names(dict(enumerate(self.outputs)), outputs)
         program, given = self.serve(inputs)
         named = self._tensors_of(program.outputs, outputs)
-        flat = list(dict.fromkeys(each for names in named.values() for each in names or ()))
+        flat = list(dict.fromkeys(each for names in named.values() for each in names))
         found = dict(zip(flat, program.run(given, flat), strict=True))
         wanted = [port.name for port in self.outputs] if outputs is None else outputs
         return [self._packed(name, named[name], found) for name in wanted]
@@ -185,18 +189,23 @@ class SequenceModel(OpenModel):
                 continue
             arrays = _elements_of(port, given[port.name])
             elements[port.name] = None if arrays is None else tuple(len(a.shape) for a in arrays)
-            self._check_length(port.name, len(arrays or ()))
+            self._check_length(port, len(arrays or ()))
             names = element_names(port.name, port.container, len(arrays or ()))
             tensors |= zip(names, arrays or (), strict=True)
         return elements, tensors
 
-    def _check_length(self, name: str, length: int) -> None:
-        stated = self._dims.get(name, length)
-        if stated != length:
-            raise CloptError(
-                f'The input "{printable(name)}" has the length {length}, but dims states {stated}; '
-                "pass such a list, or compile the model without this length."
-            )
+    def _check_length(self, port: TensorInfo, length: int) -> None:
+        """Raise CloptError if `dims` states another length; that of an optional is 0 or 1."""
+        stated = self._dims.get(port.name, length)
+        if stated == length:
+            return
+        given = f"has the length {length}"
+        if port.container == OPTIONAL:
+            given = "is present" if length else "is absent"
+        raise CloptError(
+            f'The input "{printable(port.name)}" {given}, but dims states {stated}; pass what it '
+            "states, or compile the model without this length."
+        )
 
     def _sized(self, inputs: Arrays) -> tuple[dict[str, Any], dict[str, int]]:
         """Return the inputs by name; their sizes are those of other models."""
@@ -235,7 +244,7 @@ class SequenceModel(OpenModel):
         free = {port.name for port in ports} - {n for n, each in declared.items() if not each}
         found: dict[str, list[str]] = {}
         for name in declared if outputs is None else outputs:
-            container = declared.get(name, "")
+            container = declared[name]
             names = element_names(name, container, len(ports))
             found[name] = [*takewhile(free.__contains__, names)] if container else [name]
         return found

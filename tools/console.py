@@ -40,8 +40,8 @@ MODEL_OPTIONS: Options = [
             "default": [],
             "metavar": "NAME=VALUE",
             "help": "bind a symbolic dimension of an ONNX model, or state its range, as in "
-            "batch=1..64, perhaps with the usual size, 1..64..20; repeat or separate with commas "
-            "for several",
+            "batch=1..64, perhaps with the usual size, 1..64..20; or state the length of a "
+            "sequence, or 0 or 1 for an optional; repeat or separate with commas for several",
         },
     ),
     (

@@ -284,6 +284,17 @@ def test_wrong_dims_are_one_sentence(name: str):
     assert str(refused.value).startswith(sentence)
 
 
+def test_unknown_outputs_and_unstated_presence_are_one_sentence(device: str):
+    compiled = clopt.compile(CHOSEN, device=device, dims={"o": 1})
+    for inputs, outputs, sentence in (
+        ([floats(2, 2), floats(2, 2)], ["p_0"], 'The model has no output called "p_0"; it has "y"'),
+        ([floats(2, 2), floats(2, 2)], "y", r"The outputs must be a list of names \("),
+        ([None, floats(2, 2)], None, 'The input "o" is absent, but dims states 1; pass what it st'),
+    ):
+        with pytest.raises(clopt.CloptError, match=f"^{sentence}"):
+            compiled.run(inputs, outputs)
+
+
 def test_a_copy_is_of_a_program(device: str):
     compiled = clopt.compile(SCALED, device=device, dims={"s": 1, "n": 2})
     with pytest.raises(clopt.CloptError, match=r"cannot be pickled or copied; pickle the program"):
