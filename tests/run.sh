@@ -3,7 +3,7 @@
 # The summary of pytest comes last.
 #
 #   ./tests/run.sh                      every feature once, and ruff: 5 minutes on 2 cores
-#   ./tests/run.sh --thorough           what that leaves out; pyright, and lit tests by the real lit
+#   ./tests/run.sh --thorough           more cases of each test; pyright, lit tests by the real lit
 #   ./tests/run.sh --long [--seed N]    all, with many random examples from a seed that it prints;
 #                                       the tests marked `long`; all lit tests by the real lit
 #

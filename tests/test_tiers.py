@@ -45,31 +45,38 @@ def cases(function: str, *marks: pytest.MarkDecorator) -> list[Any]:
 
 
 @pytest.mark.parametrize(
-    ("function", "marks", "kept"),
+    ("function", "marks", "kept", "thorough"),
     [
-        ("test_unknown", (), 6),
-        ("test_cheap", (), 3),
-        ("test_costly", (), 1),
-        ("test_most_costly", (), 0),
-        ("test_most_costly", (pytest.mark.by_default(cases=2),), 2),
-        ("test_cheap", (pytest.mark.by_default,), 6),
+        ("test_unknown", (), 6, 0),
+        ("test_cheap", (), 3, 3),
+        ("test_costly", (), 1, 5),
+        ("test_most_costly", (), 0, 2),
+        ("test_most_costly", (pytest.mark.by_default(cases=2),), 2, 2),
+        ("test_endless", (), 0, 0),
+        ("test_cheap", (pytest.mark.by_default,), 6, 0),
     ],
 )
-def test_what_fits_runs_by_default(
+def test_what_fits_runs_in_each_form(
     function: str,
     marks: tuple[pytest.MarkDecorator, ...],
     kept: int,
+    thorough: int,
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ):
     monkeypatch.setattr(tiers, "COSTS", tmp_path / "costs.json")
-    costs = {"test_cheap": tiers.SHARE / 3.5, "test_costly": tiers.MOST, "test_most_costly": 2.0}
+    costs = {
+        "test_cheap": tiers.SHARE / 3.5,
+        "test_costly": tiers.MOST,
+        "test_most_costly": tiers.THOROUGH_SHARE / 2.5,
+        "test_endless": tiers.THOROUGH_MOST + 1,
+    }
     record = {f"test_file.py::{name}": seconds for name, seconds in costs.items()}
     tiers.COSTS.write_text(json.dumps(record))
     items = cases(function, *marks)
     found = tiers.tiers(items, {})
     assert found.count(Tier.DEFAULT) == kept
-    assert found.count(Tier.THOROUGH) == 6 - kept
+    assert found.count(Tier.THOROUGH) == thorough
     default = [item for item, tier in zip(items, found, strict=True) if tier is Tier.DEFAULT]
     if kept >= 3:  # each size, and both colours
         assert {value for item in default for value in item.callspec.params.values()} == {

@@ -3,7 +3,8 @@
 By default each test function gets `SHARE` seconds of CPU time: as many of its cases as that allows
 and at least one, first those with a parameter's value that no case before has. It gets none where a
 single case takes more than `MOST`. A case that takes a device runs on one OpenCL runtime, in turn.
-The thorough form is all the rest, but for tests of the long form. See docs/testing.md.
+Of the other cases, the thorough form runs as many as `THOROUGH_SHARE` and `THOROUGH_MOST` allow,
+and the long form all. See docs/testing.md.
 
 `pytest --record-costs` writes costs.json. A function that it does not list costs nothing, so that a
 new test runs by default.
@@ -22,6 +23,7 @@ import pytest
 
 COSTS = Path(__file__).parents[1] / "costs.json"
 SHARE, MOST = 0.12, 0.4
+THOROUGH_SHARE, THOROUGH_MOST = 4.0, 25.0
 TURNS = {"pocl": 1}
 """PoCL runs one case for seven of each other runtime: each program takes it a second, because it
 links its library with it (PoCL 3.1, AMD EPYC), and kernels that read images five times as long."""
@@ -39,16 +41,26 @@ def tiers(items: Sequence[pytest.Item], devices: Mapping[str, str]) -> list[Tier
     """Return the tier of each test; `devices` has the parameter of each OpenCL runtime by name."""
     costs: dict[str, float] = json.loads(COSTS.read_text())
     found: dict[pytest.Item, Tier] = {}
-    cases: defaultdict[str, list[pytest.Item]] = defaultdict(list)
     for item in items:
         found[item] = _tier_alone(item, devices)
-        if found[item] is Tier.DEFAULT:
-            cases[function_of(item.nodeid)].append(item)
-    for function, alike in cases.items():
+    for function, alike in _by_function(found, Tier.DEFAULT).items():
         kept = _cases_by_default(alike[0], costs.get(function, 0))
         if kept < len(alike):
             found |= dict.fromkeys(_most_different_first(alike)[kept:], Tier.THOROUGH)
+    for function, left in _by_function(found, Tier.THOROUGH).items():
+        kept = _cases_within(costs.get(function, 0), THOROUGH_SHARE, THOROUGH_MOST)
+        if kept < len(left):
+            found |= dict.fromkeys(_most_different_first(left)[kept:], Tier.LONG)
     return [found[item] for item in items]
+
+
+def _by_function(found: Mapping[pytest.Item, Tier], tier: Tier) -> Mapping[str, list[pytest.Item]]:
+    """Return the cases in a tier, by their test functions."""
+    cases: defaultdict[str, list[pytest.Item]] = defaultdict(list)
+    for item, each in found.items():
+        if each is tier:
+            cases[function_of(item.nodeid)].append(item)
+    return cases
 
 
 def function_of(nodeid: str) -> str:
@@ -80,9 +92,14 @@ def _cases_by_default(item: pytest.Item, cost: float) -> float:
     """Return how many cases of a test function run by default, at `cost` seconds each."""
     if (mark := item.get_closest_marker("by_default")) is not None:
         return mark.kwargs.get("cases", float("inf"))
+    return _cases_within(cost, SHARE, MOST)
+
+
+def _cases_within(cost: float, share: float, most: float) -> float:
+    """Return how many cases of `cost` seconds fit a share; none if one takes more than `most`."""
     if not cost:
         return float("inf")
-    return max(1, int(SHARE / cost)) if cost <= MOST else 0
+    return max(1, int(share / cost)) if cost <= most else 0
 
 
 def _most_different_first(cases: Sequence[pytest.Item]) -> list[pytest.Item]:
