@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar, overload
 
 from .compiled_model import CompiledModel
@@ -71,16 +72,22 @@ class OpenModel(CompiledModel):
         program, given = self._serve(*self._sized(inputs))
         return program.profile(given, runs)
 
-    def enqueue(self, queue: CommandQueue, buffers: Mapping[str, Bindable]) -> None:
+    def enqueue(
+        self,
+        queue: CommandQueue,
+        buffers: Mapping[str, Bindable],
+        dims: Mapping[str, int] | None = None,
+    ) -> None:
         """Enqueue one inference of a program for these arrays on the caller's in-order queue.
 
-        Inputs with open sizes are arrays of pyopencl, because buffers have no shape. The call waits
-        for inputs whose values decide shapes.
+        The shapes of arrays of pyopencl tell the open sizes. `dims` states sizes by name; inputs
+        without other open sizes may then be buffers, or whole caches that outputs overwrite. The
+        call waits for inputs whose values decide shapes.
         """
         names = {port.name for port in self.inputs}
         inputs = {name: each for name, each in buffers.items() if name in names}
         rest = {name: each for name, each in buffers.items() if name not in names}
-        program, given = self._serve(*self._sized(inputs), rest.values(), queue)
+        program, given = self._serve(*self._sized(inputs, dims or {}), rest.values(), queue)
         program.enqueue(queue, {**given, **rest})
 
     def serve(
@@ -89,12 +96,26 @@ class OpenModel(CompiledModel):
         """Return what serves an inference, and its inputs; `targets` is memory for outputs."""
         return self._serve(*self._sized(inputs), targets)
 
-    def _sized(self, inputs: Arrays) -> tuple[dict[str, Any], dict[str, int]]:
-        """Return the inputs by name and their open sizes; raise CloptError if they do not fit."""
+    def _sized(
+        self, inputs: Arrays, stated: Mapping[str, int] = MappingProxyType({})
+    ) -> tuple[dict[str, Any], dict[str, int]]:
+        """Return the inputs by name and their open sizes; raise CloptError if they do not fit.
+
+        Inputs whose sizes are all `stated` may have another shape.
+        """
         from .backends.pyopencl_runtime.inputs import sized_inputs
 
-        given = sized_inputs(self.inputs, inputs)
-        dims = _sizes(self.inputs, given)
+        symbols = symbols_of(self.inputs)
+        for name in stated:
+            if name not in symbols:
+                raise CloptError(
+                    f"dims gives a size to {printable(name)}, which is no open dimension of the "
+                    f"model; it has: {', '.join(symbols)}."
+                )
+        told = [port for port in self.inputs if {*port.symbols} - {*stated, ""}]
+        given = sized_inputs(self.inputs, inputs, told)
+        sizes = {**_sizes(told, given), **stated}
+        dims = {name: sizes[name] for name in symbols}
         self._check(dims)
         return given, dims
 

@@ -8,6 +8,7 @@ from itertools import takewhile
 from os import PathLike
 from pathlib import Path
 from threading import Lock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, cast
 from weakref import WeakValueDictionary
 
@@ -127,7 +128,12 @@ class SequenceModel(OpenModel):
         program, given = self.serve(inputs, outputs.values())
         return program.run(given, outputs)
 
-    def enqueue(self, queue: CommandQueue, buffers: Mapping[str, Bindable]) -> None:
+    def enqueue(
+        self,
+        queue: CommandQueue,
+        buffers: Mapping[str, Bindable],
+        dims: Mapping[str, int] | None = None,
+    ) -> None:
         """Raise CloptError: memory of the caller belongs to the inputs of a program."""
         raise CloptError(
             "A sequence has no memory of its own; enqueue the program for some inputs, "
@@ -207,7 +213,9 @@ class SequenceModel(OpenModel):
             "states, or compile the model without this length."
         )
 
-    def _sized(self, inputs: Arrays) -> tuple[dict[str, Any], dict[str, int]]:
+    def _sized(
+        self, inputs: Arrays, stated: Mapping[str, int] = MappingProxyType({})
+    ) -> tuple[dict[str, Any], dict[str, int]]:
         """Return the inputs by name; their sizes are those of other models."""
         from .backends.pyopencl_runtime.inputs import named_inputs
 

@@ -1,8 +1,9 @@
 """Compare token generation with onnxruntime, by a decoder that appends to its key-value cache.
 
 `python benchmarks/decoding.py [--device intel] [--tokens 256] [--output FILE]`. Both generate the
-same tokens twice. The first pass of clopt proves that the program for all tokens computes each
-step; the second pass finds the proofs in memory. Runs alternate at each step, on two threads.
+same tokens twice, clopt with caches that grow in place. Its first pass proves that the program for
+all tokens computes each step; the second pass finds the proofs in memory. Steps alternate, on two
+threads.
 """
 
 from __future__ import annotations
@@ -14,18 +15,22 @@ import logging
 import tempfile
 import time
 import warnings
-from collections.abc import Callable
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 import onnxruntime
+import pyopencl as cl
+import pyopencl.array as cla
 import torch
 from provenance import measured
 from torch import Tensor, nn
 
 import clopt
+from clopt.backends.pyopencl_runtime import find_device
 from clopt.errors import CloptWarning
 
 WIDTH, HEADS, LAYERS, WORDS = 256, 4, 4, 2000
@@ -54,7 +59,7 @@ class DecoderLayer(nn.Module):
 
 
 class Decoder(nn.Module):
-    """The next token's logits, and the keys and values of all layers with the new ones."""
+    """The next token's logits, and the keys and values of each layer with the new ones."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -63,74 +68,135 @@ class Decoder(nn.Module):
         self.layers = nn.ModuleList(DecoderLayer() for _ in range(LAYERS))
         self.norm, self.head = nn.LayerNorm(WIDTH), nn.Linear(WIDTH, WORDS)
 
-    def forward(self, token: Tensor, keys: Tensor, values: Tensor) -> tuple[Tensor, ...]:
-        place = keys.shape[3]
+    def forward(self, token: Tensor, caches: list[tuple[Tensor, Tensor]]) -> tuple[Any, ...]:
+        place = caches[0][0].shape[2]
         x = self.words(token) + self.positions[place : place + 1]
-        caches: list[tuple[Tensor, Tensor]] = []
-        for i, layer in enumerate(self.layers):
-            x, *cache = layer(x, keys[i], values[i])
-            caches.append((cache[0], cache[1]))
-        new = (torch.stack(each) for each in zip(*caches, strict=True))
-        return self.head(self.norm(x)), *new
+        grown: list[tuple[Tensor, Tensor]] = []
+        for layer, (keys, values) in zip(self.layers, caches, strict=True):
+            x, keys, values = layer(x, keys, values)
+            grown.append((keys, values))
+        return self.head(self.norm(x)), grown
+
+
+CACHES = [f"{name}{i}" for i in range(LAYERS) for name in ("keys", "values")]
+GROWN = {f"new_{name}": name for name in CACHES}
+"""The outputs that overwrite an input."""
 
 
 def export(path: Path) -> None:
     """Export the decoder with an open number of past tokens."""
     torch.manual_seed(0)
-    caches = torch.randn(2, LAYERS, 1, HEADS, 5, WIDTH // HEADS)
+    caches = [tuple(torch.randn(2, 1, HEADS, 5, WIDTH // HEADS).unbind()) for _ in range(LAYERS)]
+    past = {2: torch.export.Dim("past", min=1, max=LONGEST - 1)}
     logging.getLogger("torch.onnx").setLevel(logging.ERROR)
     with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
         warnings.simplefilter("ignore")
         torch.onnx.export(
             Decoder().eval(),
-            (torch.zeros(1, 1, dtype=torch.int64), *caches),
+            (torch.zeros(1, 1, dtype=torch.int64), caches),
             str(path),
-            input_names=["token", "keys", "values"],
-            dynamic_shapes=(None, {3: torch.export.Dim.DYNAMIC}, {3: torch.export.Dim.DYNAMIC}),
+            input_names=["token", *CACHES],
+            output_names=["logits", *GROWN],
+            dynamic_shapes=(None, [(past, past)] * LAYERS),
             dynamo=True,
             external_data=False,
             verbose=False,
         )
 
 
-Step = Callable[[dict[str, np.ndarray]], list[np.ndarray]]
+class Theirs:
+    """onnxruntime, which returns new caches after each step."""
+
+    def __init__(self, path: Path, caches: Mapping[str, np.ndarray]) -> None:
+        options = onnxruntime.SessionOptions()
+        options.intra_op_num_threads = 2
+        self._session = onnxruntime.InferenceSession(path, options, ["CPUExecutionProvider"])
+        self.restart(caches)
+
+    def restart(self, caches: Mapping[str, np.ndarray]) -> None:
+        """Begin with caches of one token."""
+        self.caches = dict(caches)
+
+    def step(self, token: int) -> np.ndarray:
+        """Return the logits of the token after this one."""
+        logits, *grown = self._session.run(None, {"token": np.array([[token]]), **self.caches})
+        self.caches = dict(zip(self.caches, grown, strict=True))
+        return logits
+
+
+class Ours:
+    """clopt, with caches that grow in place on the device."""
+
+    def __init__(
+        self, path: Path, device: str, caches: Mapping[str, np.ndarray], room: int
+    ) -> None:
+        self._context = cl.Context([find_device(device).handle])  # a queue does not keep it alive
+        self._queue = cl.CommandQueue(self._context)
+        model = clopt.compile(
+            path,
+            device=clopt.Place(queue=self._queue),
+            dims={"past": (1, room)},
+            in_place=GROWN,
+            use_cache=False,
+        )
+        assert isinstance(model, clopt.DynamicModel)
+        self.model = model
+        shape = (1, HEADS, room, WIDTH // HEADS)
+        self._caches = {name: cla.zeros(self._queue, shape, np.float32) for name in caches}
+        self._token = cla.zeros(self._queue, (1, 1), np.int64)
+        self._logits = cla.zeros(self._queue, (1, 1, WORDS), np.float32)
+        grown = {new: self._caches[name] for new, name in GROWN.items()}
+        inputs = {"token": self._token, **self._caches}
+        self._bound = {**inputs, "logits": self._logits, **grown}
+        self.restart(caches)
+
+    def restart(self, caches: Mapping[str, np.ndarray]) -> None:
+        """Begin with caches of one token."""
+        self._past = 1
+        for name, array in self._caches.items():
+            content = np.full(array.shape, np.nan, np.float32)
+            content[:, :, :1] = caches[name]
+            array.set(content, self._queue)
+
+    @property
+    def caches(self) -> dict[str, np.ndarray]:
+        """The elements in use of the caches."""
+        return {
+            name: each.get(self._queue)[:, :, : self._past] for name, each in self._caches.items()
+        }
+
+    def step(self, token: int) -> np.ndarray:
+        """Return the logits of the token after this one."""
+        self._token.set(np.array([[token]]), self._queue)
+        self.model.enqueue(self._queue, self._bound, dims={"past": self._past})
+        self._past += 1
+        return self._logits.get(self._queue)
 
 
 @dataclass
 class Generation:
     """The tokens that a runtime generates, one step after another."""
 
-    run: Step
-    feed: dict[str, np.ndarray]
-    tokens: list[int] = field(default_factory=list)
-    seconds: list[float] = field(default_factory=list)
+    runtime: Theirs | Ours
+    tokens: list[int] = field(default_factory=lambda: [7])
+    seconds: list[float] = field(default_factory=list[float])
 
-    @staticmethod
-    def begin(run: Step) -> Generation:
-        """Begin with one past token."""
-        caches = np.random.default_rng(0).standard_normal((2, LAYERS, 1, HEADS, 1, WIDTH // HEADS))
-        keys, values = caches.astype(np.float32)
-        return Generation(run, {"token": np.array([[7]]), "keys": keys, "values": values})
-
-    def step(self) -> list[np.ndarray]:
-        """Generate a token, and return the outputs."""
+    def step(self) -> np.ndarray:
+        """Generate a token, and return its logits."""
         start = time.perf_counter()
-        logits, keys, values = self.run(self.feed)
+        logits = self.runtime.step(self.tokens[-1])
         self.seconds.append(time.perf_counter() - start)
-        token = logits.argmax(-1)
-        self.tokens.append(token.item())
-        self.feed = {"token": token, "keys": keys, "values": values}
-        return [logits, keys, values]
+        self.tokens.append(int(logits.argmax()))
+        return logits
 
 
-def generate(ours: Step, theirs: Step, tokens: int) -> tuple[Generation, Generation, float]:
-    """Generate tokens on both; return the largest error of a step."""
-    mine, other = Generation.begin(ours), Generation.begin(theirs)
-    worst = 0.0
-    for _ in range(tokens):
-        for a, b in zip(mine.step(), other.step(), strict=True):
-            worst = max(worst, float(np.abs(a - b).max() / np.abs(b).max()))
-    return mine, other, worst
+def generate(ours: Ours, theirs: Theirs, tokens: int) -> tuple[Generation, Generation, float]:
+    """Generate tokens on both; return the largest error of a step, and of the caches at the end."""
+    mine, other = Generation(ours), Generation(theirs)
+    pairs = [(mine.step(), other.step()) for _ in range(tokens)]
+    caches = ours.caches
+    pairs += [(caches[name], each) for name, each in theirs.caches.items()]
+    return mine, other, max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in pairs)
 
 
 def main() -> None:
@@ -141,28 +207,27 @@ def main() -> None:
     parser.add_argument("--output", type=Path)
     args = parser.parse_args()
     warnings.simplefilter("ignore", CloptWarning)
-    options = onnxruntime.SessionOptions()
-    options.intra_op_num_threads = 2
+    rng = np.random.default_rng(0)
+    caches = {
+        name: rng.standard_normal((1, HEADS, 1, WIDTH // HEADS), np.float32) for name in CACHES
+    }
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "decoder.onnx"
         export(path)
-        session = onnxruntime.InferenceSession(path, options, ["CPUExecutionProvider"])
-        open_ = clopt.compile(path, device=args.device, use_cache=False)
-        past = open_.inputs[1].symbols[3]
-        model = clopt.compile(
-            path, device=args.device, dims={past: (1, args.tokens, args.tokens)}, use_cache=False
-        )
-        assert isinstance(model, clopt.DynamicModel)
-        passes = [
-            generate(model.run, lambda feed: session.run(None, feed), args.tokens) for _ in range(2)
-        ]
-        programs = model.programs
+        theirs = Theirs(path, caches)
+        ours = Ours(path, args.device, caches, args.tokens + 1)
+        passes: list[tuple[Generation, Generation, float]] = []
+        for _ in range(2):
+            ours.restart(caches)
+            theirs.restart(caches)
+            passes.append(generate(ours, theirs, args.tokens))
+        programs = ours.model.programs
     lines = [
         "| pass | right tokens | largest error | programs | ms, median | onnxruntime, ms | ratio |"
     ]
     lines.append("|---" * 7 + "|")
     for name, (mine, other, worst) in zip(("first", "second"), passes, strict=True):
-        right = sum(a == b for a, b in zip(mine.tokens, other.tokens, strict=True))
+        right = sum(a == b for a, b in zip(mine.tokens[1:], other.tokens[1:], strict=True))
         a, b = (1e3 * median(each.seconds) for each in (mine, other))
         cells = [name, f"{right} of {args.tokens}", f"{worst:.0e}", str(programs)]
         lines.append(f"| {' | '.join([*cells, f'{a:.2f}', f'{b:.2f}', f'{a / b:.2f}'])} |")
@@ -170,7 +235,7 @@ def main() -> None:
     if args.output is not None:
         title = f"# A decoder that generates {args.tokens} tokens, {args.device}"
         args.output.write_text("\n".join([title, "", measured(), "", *lines]) + "\n")
-    if any(worst > ALLOWED for *_, worst in passes):
+    if any(not worst <= ALLOWED for *_, worst in passes):
         raise SystemExit("a step is wrong")
 
 

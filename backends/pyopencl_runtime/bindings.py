@@ -64,11 +64,14 @@ def check_apart(
 
     It may have the memory of the input that it overwrites.
     """
-    for i, j in combinations(sorted(spans), 2):
-        (first, begin, end), (second, start, stop) = spans[i], spans[j]
+    together: dict[int, list[int]] = {}
+    for i in sorted(spans):
+        together.setdefault(spans[i][0], []).append(i)
+    for i, j in (pair for group in together.values() for pair in combinations(group, 2)):
+        (_, begin, end), (_, start, stop) = spans[i], spans[j]
         if overwritten.get(j) == i and begin == start:
             continue
-        if j in outputs and first == second and begin < stop and start < end:
+        if j in outputs and begin < stop and start < end:
             raise CloptError(
                 f'The output "{ports[j].name}" shares its memory with "{ports[i].name}", and '
                 "kernels may read one after writing the other; give it memory of its own."

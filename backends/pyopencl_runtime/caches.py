@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
-from typing import Any, TypeVar
+from itertools import accumulate
+from operator import mul
+from typing import TypeVar, cast
 
+import pyopencl as cl
 import pyopencl.array as cla
 
 from ...tensor_info import TensorInfo
-from .boxes import LeadingBox
+from .arrays import Array, Bindable
+from .bindings import buffer_of
 
 _T = TypeVar("_T")
 
@@ -23,36 +26,32 @@ def overwritten_inputs(
     return {i: numbers[port.in_place] for i, port in ends if port.in_place}
 
 
-def whole_cache(port: TensorInfo, given: object, box: LeadingBox) -> tuple[TensorInfo, Any]:
-    """Return a port and the memory given for it, widened to the whole cache if it is a box of one.
+def whole_cache(given: Bindable | Array, port: TensorInfo, whole: TensorInfo) -> cl.Buffer | None:
+    """Return the buffer of the whole cache of which a caller gives the elements in use.
 
-    A slice such as `cache[:, :, :past]` shows the elements in use of a cache with room for more.
-    Its strides tell that the other elements of the program's cache are there, too.
+    These are those of `port`, the leading box of the program's port `whole`. The caller may give
+    all of the cache, or a slice such as `cache[:, :, :past]`, whose strides tell that the other
+    elements are there, too. Return None for an array of its own.
     """
-    if (
-        box.is_whole
-        or not isinstance(given, cla.Array)
-        or given.shape not in (box.shape, box.whole)
-    ):
-        return port, given
-    if given.shape == box.shape and given.strides != _strides(box):
-        return port, given
-    whole = cla.Array(
-        given.queue or given.context,
-        box.whole,
-        given.dtype,
-        data=given.base_data,
-        offset=given.offset,
-    )
-    return replace(port, shape=box.whole), whole
+    if isinstance(given, cl.Buffer):
+        return given if given.size >= whole.bytes else None
+    if not isinstance(given, cla.Array) or given.dtype != whole.dtype:
+        return None
+    if given.shape == whole.shape:
+        return buffer_of(given, f'"{port.name}"')
+    if given.shape != port.shape or given.strides != _strides(whole):
+        return None
+    if not given.offset:
+        return cast("cl.Buffer", given.base_data)
+    place, base, start = given.queue or given.context, given.base_data, given.offset
+    all_ = cla.Array(place, whole.shape, whole.dtype, data=base, offset=start)
+    return buffer_of(all_, f'"{port.name}"')
 
 
-def _strides(box: LeadingBox) -> tuple[int, ...]:
-    """Return the strides in bytes of the larger array."""
-    strides = [box.item_bytes]
-    for size in reversed(box.whole[1:]):
-        strides.insert(0, strides[0] * size)
-    return tuple(strides)
+def _strides(port: TensorInfo) -> tuple[int, ...]:
+    """Return the strides in bytes of a contiguous array."""
+    sizes = accumulate(reversed(port.shape[1:]), mul, initial=port.dtype.itemsize)
+    return tuple(reversed([*sizes]))
 
 
 def shared(pairs: Mapping[int, int], memory: Mapping[int, _T]) -> dict[int, _T]:

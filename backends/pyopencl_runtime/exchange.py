@@ -64,6 +64,8 @@ class Side:
     queue: cl.CommandQueue
     alignment: int | None
     """That of arrays in use in place; None where arrays of the host are always copied."""
+    whole: Sequence[TensorInfo]
+    """The ports of the program."""
     overwritten: Mapping[int, int]
     """The outputs that overwrite an input, and that input."""
 
@@ -161,12 +163,12 @@ class Exchange:
             is_usable = is_whole and side.takes(given) and not side.is_cache(i)
             (self._in_place if is_usable else self._host)[i] = given
             return
-        size, is_written = side.sizes[i], i in side.outputs
-        if side.is_cache(i):
-            port, given = whole_cache(port, given, side.boxes[i])
-            size, is_written = port.bytes, True
+        size, is_cache, is_whole = side.sizes[i], side.is_cache(i), side.boxes[i].is_whole
+        if is_cache and (cache := whole_cache(given, port, side.whole[i])) is not None:
+            given, size, is_whole = cache, side.whole[i].bytes, True
+        is_written = is_cache or i in side.outputs
         memory = given_memory(port, given, size, is_written, side.context)
-        if port.shape == side.boxes[i].whole or isinstance(memory, cl.Image):
+        if is_whole or isinstance(memory, cl.Image):
             self._memory[i] = memory
         else:
             self._boxed[i] = memory

@@ -44,20 +44,23 @@ def named_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> dict[str, Given
     return {port.name: value for port, value in zip(ports, inputs, strict=True)}
 
 
-def sized_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> dict[str, Array | Bindable]:
-    """Return the contents of `ports` by name; each has a shape if that of its port is open."""
+def sized_inputs(
+    ports: Sequence[TensorInfo], inputs: Arrays, told: Collection[TensorInfo]
+) -> dict[str, Array | Bindable]:
+    """Return the contents of `ports` by name; those of the ports `told` have a shape that fits."""
     named = named_inputs(ports, inputs)
     found: dict[str, Array | Bindable] = {}
     for port in ports:
-        content = _checked(port, named[port.name])
+        content = found[port.name] = _checked(port, named[port.name])
+        if port.symbols and port not in told:
+            continue
         if isinstance(content, cla.Array):
             check_form(port, content.dtype, content.shape)
         elif isinstance(content, cl.MemoryObject) and port.symbols:
             raise CloptError(
                 f'The memory for "{port.name}" has no shape, and the model takes '
-                f"{port.open_shape}; pass a pyopencl.array.Array."
+                f"{port.open_shape}; pass a pyopencl.array.Array, or state the sizes, dims=..."
             )
-        found[port.name] = content
     return found
 
 

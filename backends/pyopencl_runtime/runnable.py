@@ -232,17 +232,17 @@ class Runnable(ABC):
             else cast("Bindable", each)
             for port, each in zip(ports, given, strict=True)
         ]
-        sizes = list(side.sizes)
+        sizes, is_whole = list(side.sizes), [box.is_whole for box in side.boxes]
         for i in filter(side.is_cache, range(len(ports))):
-            ports[i], buffers[i] = whole_cache(ports[i], buffers[i], side.boxes[i])
-            sizes[i] = ports[i].bytes
+            if (cache := whole_cache(buffers[i], ports[i], self._ports[i])) is not None:
+                buffers[i], sizes[i], is_whole[i] = cache, self._sizes[i], True
         memory = bound_memory(
             ports, sizes, len(self.inputs), buffers, self.context, self._overwritten
         )
         self._given_boxes = {
             i: each
-            for i, (each, port, box) in enumerate(zip(memory, ports, side.boxes, strict=True))
-            if port.shape != box.whole and isinstance(each, cl.Buffer)
+            for i, each in enumerate(memory)
+            if not is_whole[i] and isinstance(each, cl.Buffer)
         }
         bound = {i: each for i, each in enumerate(memory) if i not in self._given_boxes}
         self._given_memory = self._with_own(bound, queue)
@@ -322,7 +322,7 @@ class Runnable(ABC):
         inputs = {i: port for i, port in free.items() if i < len(self.inputs)}
         outputs = {i: port for i, port in free.items() if i >= len(self.inputs)}
         place = self.context, self.queue, self._alignment
-        return Side(inputs, outputs, sizes, boxes, *place, self._overwritten)
+        return Side(inputs, outputs, sizes, boxes, *place, self._ports, self._overwritten)
 
     def _refuse_bound(self, given: object) -> None:
         """Raise CloptError if `given` has an entry for a port that is bound to an image."""

@@ -183,8 +183,11 @@ class _Meeting:
                 terms += part.terms
                 constant += part.constant
             yield Equation(terms, constant)
-        for dim in self.shared:
-            distance = self._distance(AffineExpr.dimension(dim))
+        limits = self.read.place.limits, self.write.place.limits
+        limited = [atom for atom in limits[0] if atom in limits[1]]
+        shared = [atom for atom in limited if atom.used_dims() <= self.shared]
+        for atom in (*map(AffineExpr.dimension, self.shared), *shared):
+            distance = self._distance(atom)
             if distance.low == distance.high:
                 yield Equation([distance], -distance.low)
 

@@ -14,6 +14,7 @@ import pytest
 import clopt
 from clopt.backends.pyopencl_runtime import find_device
 from clopt.errors import CloptError
+from clopt.open_model import OpenModel
 from support.onnx.models import by_onnxruntime, model
 
 pytestmark = pytest.mark.filterwarnings("ignore::clopt.errors.CloptWarning")
@@ -101,7 +102,10 @@ class OnDevice:
         return room
 
     def step(self, decoder: clopt.CompiledModel, inputs: dict[str, np.ndarray]) -> np.ndarray:
-        """Run a step that sees the first elements of the caches and writes the next ones."""
+        """Run a step that sees the first elements of the caches and writes the next ones.
+
+        Slices or the sizes tell how many elements are in use.
+        """
         past, tokens = inputs["keys"].shape[2], inputs["q"].shape[2]
         y = self.array(np.zeros((1, 2, tokens, 4)))
         end = past + tokens
@@ -112,7 +116,13 @@ class OnDevice:
             "new_keys": self.caches["keys"],
             "new_values": self.caches["values"][:, :, :end],
         }
-        decoder.enqueue(self.queue, bound)
+        if past % 2:
+            decoder.enqueue(self.queue, bound)
+        else:
+            assert isinstance(decoder, OpenModel)
+            keys = self.caches["keys"].base_data
+            whole = {"keys": keys, "new_keys": keys, "values": self.caches["values"]}
+            decoder.enqueue(self.queue, {**bound, **whole}, {"past": past})
         return y.get(self.queue)
 
 
@@ -227,6 +237,15 @@ def test_two_outputs_of_one_input() -> None:
     network = model("float[3,4] x", "y = Neg(x) z = Abs(x)")
     with pytest.raises(CloptError, match='"y" and "z" overwrite the same input "x"'):
         clopt.compile(network, "pocl", in_place={"y": "x", "z": "x"})
+
+
+def test_stated_sizes_are_those_of_open_dimensions(device: str) -> None:
+    here = OnDevice(device, first())
+    decoder = compiled_step(clopt.Place(queue=here.queue))
+    assert isinstance(decoder, OpenModel)
+    bound = {name: here.array(each) for name, each in new().items()}
+    with pytest.raises(CloptError, match="dims gives a size to all, which is no open dimension"):
+        decoder.enqueue(here.queue, {**bound, **here.caches}, {"all": 3})
 
 
 def test_a_cache_needs_a_largest_size(device: str) -> None:

@@ -35,6 +35,47 @@ tir.func @reshaped(%x: memref<4x8xf32>, %y: memref<2x16xf32>)
   }
 }
 
+// Work-items are numbered across rows and pairs of columns; the last of a row has one column.
+// CHECK-LABEL: @joined({{.*}} in_place = [array<i64: 0, 1>]
+tir.func @joined(%x: memref<4x5xf32>, %y: memref<4x5xf32>)
+    attributes {outputs = array<i64: 1>, global_size = array<i64: 12>} {
+  tir.for global_x %item = 0 to 12 {
+    %i = affine.apply affine_map<(d0) -> (d0 floordiv 3)> (%item)
+    %jo = affine.apply affine_map<(d0) -> (d0 mod 3)> (%item)
+    %c2 = arith.constant 2 : index
+    %inside = arith.cmpi slt, %jo, %c2 : index
+    scf.if %inside {
+      tir.for unrolled %ji = 0 to 2 {
+        %j = affine.apply affine_map<(d0, d1) -> (d0 * 2 + d1)> (%jo, %ji)
+        %v = memref.load %x[%i, %j] : memref<4x5xf32>
+        memref.store %v, %y[%i, %j] : memref<4x5xf32>
+      }
+    } else {
+      %c4 = arith.constant 4 : index
+      %v = memref.load %x[%i, %c4] : memref<4x5xf32>
+      memref.store %v, %y[%i, %c4] : memref<4x5xf32>
+    }
+  }
+}
+
+// Each work-item but the last of a row copies the last column: another one reads it later.
+// CHECK-LABEL: @last_column(
+// CHECK-NOT: in_place
+tir.func @last_column(%x: memref<4x5xf32>, %y: memref<4x5xf32>)
+    attributes {outputs = array<i64: 1>, global_size = array<i64: 12>} {
+  tir.for global_x %item = 0 to 12 {
+    %i = affine.apply affine_map<(d0) -> (d0 floordiv 3)> (%item)
+    %jo = affine.apply affine_map<(d0) -> (d0 mod 3)> (%item)
+    %c2 = arith.constant 2 : index
+    %inside = arith.cmpi slt, %jo, %c2 : index
+    scf.if %inside {
+      %c4 = arith.constant 4 : index
+      %v = memref.load %x[%i, %c4] : memref<4x5xf32>
+      memref.store %v, %y[%i, %c4] : memref<4x5xf32>
+    }
+  }
+}
+
 // A row is read twice, then written, and the next row is not touched before.
 // CHECK-LABEL: @rows({{.*}} in_place = [array<i64: 0, 1>]
 tir.func @rows(%x: memref<4x5xf32>, %y: memref<4x5xf32>)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from math import prod
-from typing import cast
+from typing import Any, cast
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.dialects.builtin import DenseArrayBase, IntegerType
@@ -15,7 +15,6 @@ from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from ....dialects import tir
 from ....dialects.tir.affine import Linear, bounds, linear
 from ....dialects.walking import operations_in
-from ..flat import flat
 from ..lowering.space import COMPARISONS
 from ..schedule.analysis import index_expr, memref_of
 from ..texture.indices import conjuncts
@@ -30,12 +29,20 @@ class LoopContext:
     """Outermost first, without those bound to OpenCL indices."""
     ranges: Mapping[int, tuple[int, int]]
     """The first value, and one past the last."""
+    limits: Mapping[AffineExpr, tuple[int, int]] = field(default_factory=dict[Any, Any])
+    """The same of quotients and remainders, where a condition restricts them."""
 
     def within(self, dim: int, first: int, end: int) -> LoopContext:
         """Return this context with a dimension restricted to `[first, end)`."""
         before = self.ranges.get(dim, (first, end))
         after = max(first, before[0]), min(end, before[1])
         return replace(self, ranges={**self.ranges, dim: after})
+
+    def restricted(self, atom: AffineExpr, first: int, end: int) -> LoopContext:
+        """Return this context with a dimension, a quotient or a remainder in `[first, end)`."""
+        if isinstance(atom, AffineDimExpr):
+            return self.within(atom.position, first, end)
+        return replace(self, limits={**self.limits, atom: (first, end)})
 
 
 @dataclass(frozen=True)
@@ -99,7 +106,7 @@ class ParameterAccesses:
             for index, size, stride in zip(access.indices, access.shape, strides, strict=True):
                 if size > 1 and stride >= low and stride * size <= high:
                     total = total + index * (stride // low)
-            self._digits[key] = linear(total, self._extents(access))
+            self._digits[key] = linear(total, self._extents(access.place))
         return self._digits[key]
 
     def bounds(self, atom: AffineExpr, access: ParameterAccess) -> tuple[int, int]:
@@ -109,13 +116,22 @@ class ParameterAccesses:
             return first, end - 1
         key = access.position, atom
         if key not in self._bounds:
-            low, high = bounds(atom, self._extents(access))
-            assert low is not None and high is not None, "loops have an end"  # noqa: PT018
-            self._bounds[key] = low, high
+            first, end = self._range(atom, access.place)
+            self._bounds[key] = first, end - 1
         return self._bounds[key]
 
-    def _extents(self, access: ParameterAccess) -> Sequence[int | None]:
-        ranges = access.place.ranges
+    def _range(self, atom: AffineExpr, place: LoopContext) -> tuple[int, int]:
+        """Return the first value of an atom at a place, and one past the last."""
+        if isinstance(atom, AffineDimExpr):
+            return place.ranges[atom.position]
+        if atom in place.limits:
+            return place.limits[atom]
+        low, high = bounds(atom, self._extents(place))
+        assert low is not None and high is not None, "loops have an end"  # noqa: PT018
+        return low, high + 1
+
+    def _extents(self, place: LoopContext) -> Sequence[int | None]:
+        ranges = place.ranges
         return [ranges[dim][1] if dim in ranges else None for dim in range(self.count)]
 
     def _number(self, loop: tir.ForOp) -> None:
@@ -164,16 +180,19 @@ class ParameterAccesses:
                 continue
             row = COMPARISONS.get(compare.predicate.value.data)
             sides = self._exprs((compare.lhs, compare.rhs))
-            form = None if sides is None else flat(sides[0] - sides[1])
-            if row is None or form is None or len(form[0]) != 1:
+            if row is None or sides is None:
                 continue
-            ((dim, factor),) = form[0].items()
-            limit, below = row[0] - form[1], row[1] is holds
-            first, end = place.ranges[dim]
-            # factor * dim < limit, or not
+            form = linear(sides[0] - sides[1], self._extents(place))
+            if len(form.terms) != 1:
+                continue
+            ((atom, factor),) = form.terms.items()
+            limit, below = row[0] - form.constant, row[1] is holds
+            first, end = self._range(atom, place)
+            # factor * atom < limit, or not
             if abs(factor) == 1:
                 at = limit if factor > 0 else 1 - limit
-                place = place.within(dim, *((first, at) if below is (factor > 0) else (at, end)))
+                part = (first, min(at, end)) if below is (factor > 0) else (max(at, first), end)
+                place = place.restricted(atom, *part)
         return place
 
     def _access(self, op: Operation, place: LoopContext) -> None:
