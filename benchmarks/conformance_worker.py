@@ -6,6 +6,7 @@ import os
 import re
 import time
 from collections.abc import Callable, Sequence
+from functools import partial
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
@@ -106,12 +107,14 @@ def bind_shape_operands(model: onnx.ModelProto, inputs: Sequence[Any]) -> onnx.M
     return copy
 
 
-def clopt_runner(device: str) -> tuple[Run, tuple[type[Exception], ...]]:
+def clopt_runner(
+    device: str, *, strict_half: bool = False
+) -> tuple[Run, tuple[type[Exception], ...]]:
     """Compile for an OpenCL device and run every data set on it, without any preparation."""
     import clopt
 
     def run(model: onnx.ModelProto, sets: Sequence[Sequence[Any]]) -> list[list[Any]]:
-        compiled = clopt.compile(model, device=device)
+        compiled = clopt.compile(model, device=device, strict_half=strict_half)
         return [list(compiled.run(feeds(model, inputs))) for inputs in sets]
 
     return run, (clopt.CloptError,)
@@ -153,6 +156,7 @@ def onnxruntime_runner(device: str) -> tuple[Run, tuple[type[Exception], ...]]:
 
 RUNNERS = {
     "clopt": clopt_runner,
+    "clopt-strict-half": partial(clopt_runner, strict_half=True),
     "tinygrad": tinygrad_runner,
     "onnxruntime": onnxruntime_runner,
 }
@@ -307,6 +311,6 @@ def work(connection: Connection, rival: str, device: str, cache: Path) -> None:
             return
         case = conformance_cases.load(path)
         start = time.perf_counter()
-        status, message = check(run, case, refused, binds=rival != "clopt")
+        status, message = check(run, case, refused, binds=not rival.startswith("clopt"))
         message = re.sub(r"\s+", " ", message)[:200]
         connection.send((status, message, time.perf_counter() - start))

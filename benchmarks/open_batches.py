@@ -100,7 +100,7 @@ def compared(
     """Time an open model and a static one; `axis` of the first input has the program's size."""
     model, static = models
     assert isinstance(model, clopt.DynamicModel)
-    serving = model._serve(feed)[0]
+    serving, _ = model.serve(feed)
     program = serving.program if isinstance(serving, PaddedProgram) else serving
     results = model.run(feed), static.run(feed)
     error = max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(*results, strict=True))
