@@ -3,7 +3,8 @@
 A pair is noted if each element of the input is read before the same element of the output is
 written, and by the same work-item. The proof compares each load with each store. If both access the
 same element, equal indices must determine all work-item indices and all loops around both, and the
-load must come first in that iteration.
+load must come first in that iteration. A pair is also noted if elements are at most stored
+unchanged (`in_place/unchanged.py`).
 
 An index that is not an affine expression rules a pair out. So does a tile that reads elements which
 its neighbour writes.
@@ -27,6 +28,7 @@ from ...dialects import tir
 from .in_place.accesses import ParameterAccess, ParameterAccesses
 from .in_place.equations import Equation, LinearTerm, solve
 from .in_place.injective import is_injective
+from .in_place.unchanged import keeps_elements
 from .schedule.analysis import memref_of
 
 _LATER = (tir.LoopKind.Serial, tir.LoopKind.Rolled)
@@ -59,8 +61,14 @@ def in_place_pairs(func: tir.FuncOp) -> list[tuple[int, int]]:
     ]
     if not candidates:
         return []
-    kernel = ParameterAccesses(func)
-    return [pair for pair in candidates if _reads_first(kernel, *(func.params[i] for i in pair))]
+    kernel, params = ParameterAccesses(func), func.params
+    inputs = {param for i, param in enumerate(params) if i not in func.output_indices}
+    return [
+        (i, o)
+        for i, o in candidates
+        if _reads_first(kernel, params[i], params[o])
+        or keeps_elements(kernel, params[i], params[o], inputs)
+    ]
 
 
 def _same_memory(source: SSAValue, result: SSAValue) -> bool:

@@ -40,6 +40,11 @@ net (float[1,4] x) => (float[1,2] y) <float[4,2] w = {1, 2, 3, 4, 5, 6, 7, 8}> {
 """
 
 
+def page_block(word: str) -> str:
+    """The first block of docs/python.md with a word."""
+    return next(code for code in blocks_of("docs/python.md", "python") if word in code)
+
+
 @pytest.mark.by_default(cases=1)
 def test_digits_are_read(device: str):
     command = [sys.executable, ROOT / "examples" / "digits" / "run.py", "--device", device]
@@ -80,7 +85,7 @@ def test_processes_of_the_page(capsys: pytest.CaptureFixture[str]):
     digits = ROOT / "examples" / "digits" / "digits.onnx"
     model = clopt.compile(digits, device=0, dims={"batch": 1})
     images = list(np.random.default_rng(0).random((2, 1, 1, 8, 8), np.float32))
-    code = blocks_of("docs/python.md", "python")[3]
+    code = page_block("ProcessPoolExecutor")
     names: dict[str, Any] = {"__name__": "__main__", "model": model, "images": images}
     exec(compile(code, "python.md", "exec"), names)
     expected = [model.run([image])[0].argmax() for image in images]
@@ -101,7 +106,7 @@ def test_arrays_of_the_page(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
     for name, network in {"encoder": ENCODER, "decoder": DECODER}.items():
         text = f'<ir_version: 8, opset_import: ["" : 18]>{network}'
         onnx.save(onnx.parser.parse_model(text), f"{name}.onnx")
-    code = blocks_of("docs/python.md", "python")[4]
+    code = page_block("import pyopencl.array as cla")
     names: dict[str, Any] = {}
     exec(compile(code, "python.md", "exec"), names)
     np.testing.assert_allclose(names["mask"], 1)
@@ -121,7 +126,7 @@ def test_images_of_the_page(
     flags: Any = pyopencl.mem_flags.READ_ONLY | pyopencl.mem_flags.COPY_HOST_PTR
     create = cast("Any", pyopencl).create_image
     image = create(context, flags, form, pixels.shape[1::-1], hostbuf=pixels)
-    code = blocks_of("docs/python.md", "python")[5]
+    code = page_block("segment.onnx")
     names: dict[str, Any] = {"clopt": clopt, "queue": queue, "image": image}
     exec(compile(code, "python.md", "exec"), names)
     (extents,) = re.findall(r"width and height: (.*)", code)

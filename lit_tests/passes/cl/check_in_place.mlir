@@ -1,6 +1,6 @@
 // RUN: clopt %s --target pocl -p 'nn-update-in-place{output=y input=x},opencl' | filecheck %s
 // RUN: not clopt %s --target pocl -p 'nn-update-in-place{output=y input=late},opencl' 2>&1 | filecheck %s --check-prefix=LATE
-// RUN: clopt %s --target pocl -p opencl | filecheck %s --check-prefix=APART
+// RUN: clopt %s --target pocl -p opencl,cl-check-in-place | filecheck %s --check-prefix=APART
 
 // The kernel reads each element before it writes it, so its pointers may be equal.
 // CHECK: tir.func @relu_0{{.*}}in_place = [array<i64: 0, 1>]

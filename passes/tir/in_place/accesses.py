@@ -179,7 +179,7 @@ class ParameterAccesses:
             if not isinstance(compare, arith.CmpiOp):
                 continue
             row = COMPARISONS.get(compare.predicate.value.data)
-            sides = self._exprs((compare.lhs, compare.rhs))
+            sides = self.exprs((compare.lhs, compare.rhs))
             if row is None or sides is None:
                 continue
             form = linear(sides[0] - sides[1], self._extents(place))
@@ -213,18 +213,19 @@ class ParameterAccesses:
         match op:
             case memref.LoadOp() | memref.StoreOp():
                 writes = isinstance(op, memref.StoreOp)
-                indices = self._exprs(op.indices)
+                indices = self.exprs(op.indices)
             case tir.TexelReadOp() | tir.TexelWriteOp():
                 writes = isinstance(op, tir.TexelWriteOp)
                 shape = (prod(shape) // tir.TEXEL, tir.TEXEL)
-                indices = self._exprs((*op.coords, op.lane))
+                indices = self.exprs((*op.coords, op.lane))
             case _:
                 return None
         if indices is None or len(indices) != len(shape):
             return None
         return ParameterAccess(self._position, place, writes, shape, indices)
 
-    def _exprs(self, values: Sequence[SSAValue]) -> tuple[AffineExpr, ...] | None:
+    def exprs(self, values: Sequence[SSAValue]) -> tuple[AffineExpr, ...] | None:
+        """Return indices over the dimensions; None if one of them is not affine."""
         exprs = [index_expr(value, self._leaves) for value in values]
         known = tuple(expr for expr in exprs if expr is not None)
         return known if len(known) == len(exprs) else None
