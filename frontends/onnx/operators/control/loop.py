@@ -38,7 +38,7 @@ class _ComputedCondition(CannotRoll):
 
 
 @dataclass(frozen=True)
-class _Loop:
+class _ImportedLoop:
     """The parts of a Loop."""
 
     node: NodeContext
@@ -79,7 +79,7 @@ def import_loop(node: NodeContext) -> Sequence[SSAValue]:
     return _unrolled(loop)
 
 
-def _bounded(node: NodeContext) -> _Loop:
+def _bounded(node: NodeContext) -> _ImportedLoop:
     """Return the parts of a Loop, with a known trip count or a bound of it."""
     builder, body, number = node.builder, node.graph("body"), node.optional(0)
     condition = node.optional(1) or builder.constant(np.array(True))
@@ -91,14 +91,14 @@ def _bounded(node: NodeContext) -> _Loop:
             remedy = "compute the minimum of it and a constant."
             node.known(number, f"{sentence} {MOST_ITERATIONS}; {remedy}")
         trips = node.constant_int(0, "trip count", MOST_ITERATIONS + 1)
-        loop = _Loop(node, body, trips, condition, initial)
+        loop = _ImportedLoop(node, body, trips, condition, initial)
         return _counted(loop) if trips > MOST_ITERATIONS else loop
-    loop = _Loop(node, body, bound, condition, initial, limit=builder.reshape(number, ()))
+    loop = _ImportedLoop(node, body, bound, condition, initial, limit=builder.reshape(number, ()))
     _specialise(loop, number, "trip count")
     return replace(loop, condition=_limited(loop, condition, None))
 
 
-def _specialise(loop: _Loop, value: SSAValue, what: str) -> None:
+def _specialise(loop: _ImportedLoop, value: SSAValue, what: str) -> None:
     """Ask for the values of small inputs of whole numbers that decide sizes of scan outputs."""
     builder = loop.node.builder
     names = builder.deciding_inputs(value) if loop.scan_count else None
@@ -107,7 +107,7 @@ def _specialise(loop: _Loop, value: SSAValue, what: str) -> None:
         loop.node.known(value, f"its {what} decides the sizes of its scan outputs.")
 
 
-def _limited(loop: _Loop, condition: SSAValue, last: SSAValue | None) -> SSAValue:
+def _limited(loop: _ImportedLoop, condition: SSAValue, last: SSAValue | None) -> SSAValue:
     """Return whether the limit and `condition` allow the iteration after number `last`, if any."""
     if loop.limit is None:
         return condition
@@ -117,7 +117,7 @@ def _limited(loop: _Loop, condition: SSAValue, last: SSAValue | None) -> SSAValu
     return builder.binary("and", scalar_condition(loop.node, condition), is_within)
 
 
-def _counted(loop: _Loop) -> _Loop:
+def _counted(loop: _ImportedLoop) -> _ImportedLoop:
     """Return a loop with the trip count that its condition implies, as `i < 50 and error > t`."""
     builder, end = loop.node.builder, None
     types = [TensorType(i64, []), *(value.type for value in loop.initial)]
@@ -131,7 +131,7 @@ def _counted(loop: _Loop) -> _Loop:
     return loop if end is None else replace(loop, trips=end, is_counted=True)
 
 
-def _rolled(loop: _Loop) -> Sequence[SSAValue]:
+def _rolled(loop: _ImportedLoop) -> Sequence[SSAValue]:
     """Import a Loop that always runs all its iterations."""
     builder = loop.node.builder
 
@@ -152,7 +152,7 @@ def _rolled(loop: _Loop) -> Sequence[SSAValue]:
     return build_loop(builder, NetworkLoop(loop.trips, loop.initial, [numbers]), iteration)
 
 
-def _rolled_with_condition(loop: _Loop) -> Sequence[SSAValue]:
+def _rolled_with_condition(loop: _ImportedLoop) -> Sequence[SSAValue]:
     """Import a Loop that also carries whether it still runs."""
     node, builder, count = loop.node, loop.node.builder, len(loop.initial)
 
@@ -176,7 +176,7 @@ def _rolled_with_condition(loop: _Loop) -> Sequence[SSAValue]:
 
 
 def _body(
-    loop: _Loop, rows: Sequence[SSAValue], carried: Sequence[SSAValue]
+    loop: _ImportedLoop, rows: Sequence[SSAValue], carried: Sequence[SSAValue]
 ) -> tuple[SSAValue, Sequence[SSAValue], Sequence[SSAValue]]:
     """Import the body of a rolled loop; return its condition, carried values and rows."""
     always = loop.node.builder.constant(np.array(True))
@@ -186,7 +186,7 @@ def _body(
     return _limited(loop, condition, rows[0]), values[: len(carried)], values[len(carried) :]
 
 
-def _unrolled(loop: _Loop) -> Sequence[SSAValue]:
+def _unrolled(loop: _ImportedLoop) -> Sequence[SSAValue]:
     """Import a Loop iteration by iteration, until its condition is known to be false."""
     node, builder, carried = loop.node, loop.node.builder, loop.initial
     always, condition = builder.constant(np.array(True)), loop.condition
@@ -212,7 +212,7 @@ def _unrolled(loop: _Loop) -> Sequence[SSAValue]:
     return [*carried, *_cut(node, [stack(node, column, 0) for column in zip(*stacks)])]
 
 
-def _check_trips(loop: _Loop, condition: SSAValue) -> None:
+def _check_trips(loop: _ImportedLoop, condition: SSAValue) -> None:
     """Refuse a loop whose condition and number of iterations are both unknown at import."""
     if loop.trips > MOST_ITERATIONS:
         loop.node.known(
