@@ -10,7 +10,10 @@ from ...node import NodeContext, Table
 from .scores import TRANSFORMS
 from .trees import AGGREGATES, MODES, Forest, aggregated
 
-_MODES = (*[MODES[name] for name in MODES if name.startswith("BRANCH")],)
+_MEMBER = 6
+"""The mode of a node that tests membership of a set."""
+
+_MODES = (*[MODES[name] for name in MODES if name.startswith("BRANCH")], "eq")
 _HOW = ("AVERAGE", "SUM", "MIN", "MAX")
 
 
@@ -31,8 +34,10 @@ def _read(node: NodeContext, targets: int) -> Forest:
     node.tensor("nodes_hitrates")
     if modes is None or splits is None or weights is None:
         node.refuse("nodes_modes, nodes_splits or leaf_weights is missing.")
-    if node.tensor("membership_values") is not None or modes.max(initial=0) >= len(_MODES):
-        node.refuse("tests of membership (BRANCH_MEMBER) are not supported.")
+    if modes.min(initial=0) < 0 or modes.max(initial=0) >= len(_MODES):
+        node.refuse(
+            f"nodes_modes has modes from {modes.min()} to {modes.max()}, of 0 to {_MEMBER}."
+        )
     inner, leaves = modes.size, weights.size
     targets_of = _integers(node, "leaf_targetids", leaves)
     if splits.size != inner or targets_of.min(initial=0) < 0 or targets_of.max() >= targets:
@@ -52,7 +57,7 @@ def _read(node: NodeContext, targets: int) -> Forest:
     roots = np.array(node.integers("tree_roots") or (), np.int32)
     if not roots.size or roots.min() < 0 or roots.max() >= inner:
         node.refuse("tree_roots must be nodes.")
-    return Forest(
+    forest = Forest(
         features,
         np.concatenate([splits.reshape(-1), np.zeros(leaves, splits.dtype)]),
         comparisons,
@@ -63,6 +68,51 @@ def _read(node: NodeContext, targets: int) -> Forest:
         table,
         is_scored,
     )
+    return _with_members(node, forest, np.flatnonzero(modes == _MEMBER))
+
+
+def _with_members(node: NodeContext, forest: Forest, places: Array) -> Forest:
+    """Return a forest in which each test of membership is a chain of comparisons with one member.
+
+    `places` are the nodes with such tests. The sets are in `membership_values`, in the order of the
+    nodes and with NaN between two.
+    """
+    values = node.tensor("membership_values")
+    if not places.size:
+        return forest
+    members = np.array([]) if values is None else values.reshape(-1)
+    ends = np.flatnonzero(np.isnan(members))
+    sets = [each[~np.isnan(each)] for each in np.split(members, ends)]
+    if members.size and np.isnan(members[-1]):
+        sets.pop()  # the delimiter of the last set
+    if len(sets) != places.size or not all(each.size for each in sets):
+        node.refuse(
+            f"membership_values has {len(sets)} sets for {places.size} tests of membership."
+        )
+    count = forest.features.size
+    parents = np.concatenate([np.arange(count), *map(_repeated, places, sets)]).astype(np.int32)
+    thresholds, no = forest.thresholds[parents], forest.no[parents]
+    for place, each in zip(places, sets, strict=True):
+        chain = [place, *np.flatnonzero(parents == place)[1:]]
+        thresholds[chain] = each
+        no[chain[:-1]] = chain[1:]
+    node.builder.reserve(parents.size, max(forest.weights.shape[1], 1))
+    return Forest(
+        forest.features[parents],
+        thresholds,
+        forest.comparisons[parents],
+        forest.yes[parents],
+        no,
+        forest.tracks_missing[parents],
+        forest.roots,
+        forest.weights[parents],
+        forest.is_scored[parents],
+    )
+
+
+def _repeated(place: int, members: Array) -> Array:
+    """Return the node of a set once more for each member but the first."""
+    return np.full(members.size - 1, place)
 
 
 def _children(node: NodeContext, side: str, inner: int, leaves: int) -> Array:

@@ -12,7 +12,7 @@ from onnx import numpy_helper
 
 from clopt.errors import CloptError
 from support.onnx.models import by_onnxruntime, load
-from support.onnx.single_node import check_import, examples, generators, learned
+from support.onnx.single_node import Case, check_import, examples, generators, learned
 
 MODES = ("BRANCH_LEQ", "BRANCH_LT", "BRANCH_GTE", "BRANCH_GT", "BRANCH_EQ", "BRANCH_NEQ")
 FEATURES = 4
@@ -153,18 +153,18 @@ def test_thresholds_may_be_doubles() -> None:
     check_import(learned("TreeEnsembleRegressor", x, n_targets=1, **attributes))
 
 
-@pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("how", [0, 1, 2, 3])
-def test_ensemble_with_leaves_apart(dtype: type, how: int) -> None:
-    rng = np.random.default_rng(how)
+def _apart(x: np.ndarray, how: int, modes: list[int], splits: list[float], **more: Any) -> Case:
+    """Two trees of four nodes and six leaves in the form whose leaves are apart."""
+    weights = np.random.default_rng(how).uniform(-1, 1, 6)
     tensors = {
-        "nodes_modes": np.array([0, 3, 1, 5], np.uint8),
-        "nodes_splits": np.array([0.5, -1, 1, 0], dtype),
-        "leaf_weights": rng.uniform(-1, 1, 6).astype(dtype),
+        "nodes_modes": np.array(modes, np.uint8),
+        "nodes_splits": np.array(splits, x.dtype),
+        "leaf_weights": weights.astype(x.dtype),
+        **{name: np.array(each, x.dtype) for name, each in more.items()},
     }
-    case = learned(
+    return learned(
         "TreeEnsemble",
-        _rows(rng).astype(dtype),
+        x,
         aggregate_function=how,
         n_targets=2,
         tree_roots=[0, 3],
@@ -176,7 +176,32 @@ def test_ensemble_with_leaves_apart(dtype: type, how: int) -> None:
         leaf_targetids=[0, 1, 1, 0, 0, 1],
         **{name: numpy_helper.from_array(array, name) for name, array in tensors.items()},
     )
-    check_import(case)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("how", [0, 1, 2, 3])
+def test_ensemble_with_leaves_apart(dtype: type, how: int) -> None:
+    x = _rows(np.random.default_rng(how)).astype(dtype)
+    check_import(_apart(x, how, [0, 3, 1, 5], [0.5, -1, 1, 0]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("ends", [0, 1])
+def test_membership_of_sets(dtype: type, ends: int) -> None:
+    """A set of three members, one of one, and one of two; the last may have a delimiter."""
+    x = np.random.default_rng(ends).integers(0, 5, (40, FEATURES)).astype(dtype)
+    members = [1, 3, 4, np.nan, 2, np.nan, 0, 2, *[np.nan] * ends]
+    check_import(_apart(x, 1, [6, 3, 6, 6], [0, 1, 0, 0], membership_values=members))
+
+
+def test_each_test_of_membership_has_a_set() -> None:
+    x = np.zeros((2, FEATURES), np.float32)
+    for members, count in (([1, np.nan, 2], 2), ([1, np.nan, np.nan, 2, np.nan, 3], 4)):
+        case = _apart(x, 1, [6, 3, 6, 6], [0] * 4, membership_values=members)
+        with pytest.raises(CloptError, match=f"has {count} sets for 3 tests of membership"):
+            load(case.model)
+    with pytest.raises(CloptError, match="modes from 0 to 7, of 0 to 6"):
+        load(_apart(x, 1, [0, 7, 1, 1], [0] * 4).model)
 
 
 def test_what_is_damaged_is_refused() -> None:
