@@ -37,6 +37,7 @@ from .messages.sentences import reason_of
 from .messages.source import Source, SourceModule
 from .messages.stages import stage
 from .options import REPORT, CompileOptions, Place, Quantization
+from .quantized_compilation import quantized
 from .restriction import masks_of
 from .targets import TargetChoice, change_facts, fact_types, needs_shifts, with_facts
 from .universe import frontend
@@ -48,7 +49,6 @@ if TYPE_CHECKING:
     from .decisions.database import Tuning
     from .frontends.onnx.importer import Model, ModelProto
     from .reports.decisions import Decisions
-    from .reports.quantization import QuantizationReport
 
 _log = logging.getLogger(__name__)
 
@@ -81,7 +81,7 @@ def compile_model(
         apply_changes(module, options.changes)
     described = change_facts(target(), options.facts)
     asked = options.quantization
-    report = _quantize(module, ctx, asked, needs_shifts(described), place, use_cache)
+    report = quantized(module, ctx, asked, needs_shifts(described), place, use_cache)
     set_target(module, described)
     if options.ranged is not None:
         _mark_range(module, options, model if parsed is None else parsed)
@@ -258,58 +258,6 @@ def _parse(path: Path, ctx: CloptContext) -> SourceModule:
     parsed = SourceModule.parse(ctx, Source(str(path), text))
     parsed.verify()
     return parsed
-
-
-_NO_SAMPLES = (
-    "without calibration data every value is quantised for the range -8 to 8, which may cost "
-    "accuracy; give samples of the inputs (--calibrate, clopt.Quantization)"
-)
-
-
-def _quantize(
-    module: ModuleOp,
-    ctx: CloptContext,
-    asked: Quantization | None,
-    needs_shifts: bool,
-    place: Place,
-    use_cache: bool,
-) -> QuantizationReport | None:
-    """Quantise `module` as requested, with powers of two as scales if an accelerator needs them.
-
-    The float network runs in `place` on the samples.
-    """
-    if asked is None:
-        return None
-    report = None
-    if asked.form is not None:
-        from .api import compile
-        from .dialects.remarks import add_remarks
-        from .quantization import quantize
-        from .tuning.places import OFF
-
-        def prepare(observed: ModuleOp) -> CompiledModel:
-            here = replace(place, arena=None)
-            return compile(
-                observed, device=here, weights=ctx.weights, use_cache=use_cache, tuning=OFF
-            )
-
-        if asked.samples is None and asked.method is None:
-            add_remarks(module, [_NO_SAMPLES])
-        shifts = needs_shifts or asked.round_scales
-        with stage(_log, "quantising the network"):
-            report = quantize(module, ctx, asked, lambda observed: prepare(observed).run, shifts)
-    if asked.round_scales:
-        _round_scales(module, ctx)
-    return report
-
-
-def _round_scales(module: ModuleOp, ctx: CloptContext) -> None:
-    """Round the scales of a quantised module to powers of two."""
-    from .passes.nn.round_scales import NNRoundScalesPass
-    from .passes.pipelines import run_pipeline
-
-    run_pipeline(ctx, module, "simplify")
-    NNRoundScalesPass().apply(ctx, module)
 
 
 def _mark_range(module: ModuleOp, options: CompileOptions, source: object) -> None:

@@ -13,6 +13,7 @@ import onnxruntime
 import pytest
 
 import clopt
+from clopt.errors import CloptWarning
 from clopt.tools.compile import main
 
 FOLDER = Path(__file__).parents[2] / "examples/digits"
@@ -31,6 +32,15 @@ def quantized(
     return clopt.compile(
         FOLDER / "digits.onnx", dims={"batch": BATCH}, device=device, quantize=asked
     )
+
+
+def test_no_image_needs_no_ranges(device: str) -> None:
+    """An open batch may be empty, although its samples then have no batches."""
+    asked = clopt.Quantization("int8", {"image": digits()[:BATCH]})
+    model = clopt.compile(FOLDER / "digits.onnx", device=device, quantize=asked)
+    with pytest.warns(CloptWarning, match="compiles the model for each new size"):
+        (found,) = model.run([np.empty((0, 1, 8, 8), np.float32)])
+    assert found.shape == (0, 10)
 
 
 @pytest.mark.in_turns
