@@ -25,9 +25,9 @@ DIALECTS: dict[str, str] = {
 }
 
 PASSES: dict[str, str] = {
+    "cl-check-in-place": "passes.cl.check_in_place:CLCheckInPlacePass",
     "cl-pack-constants": "passes.cl.pack_constants:CLPackConstantsPass",
     "cl-plan-memory": "passes.cl.plan_memory:CLPlanMemoryPass",
-    "cl-check-in-place": "passes.cl.check_in_place:CLCheckInPlacePass",
     "cl-range-launches": "passes.cl.range_launches:CLRangeLaunchesPass",
     "cl-reorder": "passes.cl.reorder:CLReorderPass",
     "nn-choose": "passes.nn.choose:NNChoosePass",

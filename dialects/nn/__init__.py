@@ -119,13 +119,7 @@ from .networks import (
     wants_wrapper,
     without_marks,
 )
-from .normalization import (
-    BatchNormOp,
-    GroupNormOp,
-    LayerNormOp,
-    RmsNormOp,
-    SoftmaxOp,
-)
+from .normalization import BatchNormOp, GroupNormOp, LayerNormOp, RmsNormOp, SoftmaxOp
 from .pooling import (
     MaxPoolIndicesOp,
     PoolOp,
