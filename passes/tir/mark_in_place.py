@@ -3,8 +3,8 @@
 A pair is noted if each element of the input is read before the same element of the output is
 written, and by the same work-item. The proof compares each load with each store. If both access the
 same element, equal indices must determine all work-item indices and all loops around both, and the
-load must come first in that iteration. A pair is also noted if elements are at most stored
-unchanged (`in_place/unchanged.py`).
+load must come first in that iteration. A pair to which callers may bind one buffer is also noted if
+elements are at most stored unchanged (`in_place/unchanged.py`).
 
 An index that is not an affine expression rules a pair out. So does a tile that reads elements which
 its neighbour writes.
@@ -12,7 +12,8 @@ its neighbour writes.
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Collection, Hashable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from math import prod
@@ -24,7 +25,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.passes import ModulePass
 
-from ...dialects import tir
+from ...dialects import cl, tir
 from .in_place.accesses import ParameterAccess, ParameterAccesses
 from .in_place.equations import Equation, LinearTerm, solve
 from .in_place.injective import is_injective
@@ -42,13 +43,36 @@ class TIRMarkInPlacePass(ModulePass):
     name: ClassVar[str] = "tir-mark-in-place"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
+        shared = _shared_by_callers(op)
         for func in op.ops:
             if isinstance(func, tir.FuncOp) and func.global_size is not None:
-                func.in_place = tir.in_place_attribute(in_place_pairs(func))
+                pairs = in_place_pairs(func, shared[func.sym_name.data])
+                func.in_place = tir.in_place_attribute(pairs)
 
 
-def in_place_pairs(func: tir.FuncOp) -> list[tuple[int, int]]:
-    """Return the pairs (input, output) of a lowered kernel that may share memory."""
+def _shared_by_callers(module: ModuleOp) -> defaultdict[str, set[tuple[int, int]]]:
+    """Return, by kernel, the pairs to which callers of a program may bind one buffer."""
+    found: defaultdict[str, set[tuple[int, int]]] = defaultdict(set)
+    for program in module.ops:
+        if not isinstance(program, cl.ProgramOp) or not (overwritten := program.overwritten()):
+            continue
+        memory = cl.roots(program)
+        for op in cl.commands(program):
+            if isinstance(op, cl.EnqueueKernelOp):
+                places = [memory[arg] for arg in op.args]
+                found[op.kernel_name].update(
+                    (places.index(overwritten[place]), o)
+                    for o, place in enumerate(places)
+                    if overwritten.get(place) in places
+                )
+    return found
+
+
+def in_place_pairs(func: tir.FuncOp, shared: Collection[tuple[int, int]]) -> list[tuple[int, int]]:
+    """Return the pairs (input, output) of a lowered kernel that may share memory.
+
+    Callers may bind one buffer to the pairs `shared`, for which a second proof is tried.
+    """
     others = {*func.output_indices, *func.constant_indices}
     # Every work-item reads a condition before it computes.
     others.update(condition.parameter for condition in func.run_conditions)
@@ -67,7 +91,7 @@ def in_place_pairs(func: tir.FuncOp) -> list[tuple[int, int]]:
         (i, o)
         for i, o in candidates
         if _reads_first(kernel, params[i], params[o])
-        or keeps_elements(kernel, params[i], params[o], inputs)
+        or ((i, o) in shared and keeps_elements(kernel, params[i], params[o], inputs))
     ]
 
 

@@ -58,7 +58,7 @@ tir.func @joined(%x: memref<4x5xf32>, %y: memref<4x5xf32>)
   }
 }
 
-// Each work-item but the last of a row doubles the last column: another one reads it later.
+// Each work-item but the last of a row copies the last column: another one reads it later.
 // CHECK-LABEL: @last_column(
 // CHECK-NOT: in_place
 tir.func @last_column(%x: memref<4x5xf32>, %y: memref<4x5xf32>)
@@ -71,72 +71,7 @@ tir.func @last_column(%x: memref<4x5xf32>, %y: memref<4x5xf32>)
     scf.if %inside {
       %c4 = arith.constant 4 : index
       %v = memref.load %x[%i, %c4] : memref<4x5xf32>
-      %w = arith.addf %v, %v : f32
-      memref.store %w, %y[%i, %c4] : memref<4x5xf32>
-    }
-  }
-}
-
-// Two work-items store the middle row, either unchanged or the new one.
-// CHECK-LABEL: @insert({{.*}} in_place = [array<i64: 0, 2>]
-tir.func @insert(%x: memref<3x4xf32>, %new: memref<4xf32>, %y: memref<3x4xf32>, %at: memref<1xi32>)
-    attributes {outputs = array<i64: 2>, global_size = array<i64: 2>} {
-  tir.for global_x %g = 0 to 2 {
-    tir.for serial %k = 0 to 2 {
-      tir.for vectorized %j = 0 to 4 {
-        %i = affine.apply affine_map<(d0, d1) -> (d0 + d1)> (%g, %k)
-        %c0 = arith.constant 0 : index
-        %p = memref.load %at[%c0] : memref<1xi32>
-        %row = arith.index_cast %i : index to i32
-        %hit = arith.cmpi eq, %row, %p : i32
-        %v = scf.if %hit -> (f32) {
-          %n = memref.load %new[%j] : memref<4xf32>
-          scf.yield %n : f32
-        } else {
-          %old = memref.load %x[%i, %j] : memref<3x4xf32>
-          scf.yield %old : f32
-        }
-        memref.store %v, %y[%i, %j] : memref<3x4xf32>
-      }
-    }
-  }
-}
-
-// Here one of them may add to what the other has stored.
-// CHECK-LABEL: @accumulate(
-// CHECK-NOT: in_place
-tir.func @accumulate(%x: memref<3x4xf32>, %new: memref<4xf32>, %y: memref<3x4xf32>)
-    attributes {outputs = array<i64: 2>, global_size = array<i64: 2>} {
-  tir.for global_x %g = 0 to 2 {
-    tir.for serial %k = 0 to 2 {
-      tir.for vectorized %j = 0 to 4 {
-        %i = affine.apply affine_map<(d0, d1) -> (d0 + d1)> (%g, %k)
-        %n = memref.load %new[%j] : memref<4xf32>
-        %old = memref.load %x[%i, %j] : memref<3x4xf32>
-        %v = arith.addf %old, %n : f32
-        memref.store %v, %y[%i, %j] : memref<3x4xf32>
-      }
-    }
-  }
-}
-
-// The second pass would keep what the first has stored.
-// CHECK-LABEL: @passes(
-// CHECK-NOT: in_place
-tir.func @passes(%x: memref<4xf32>, %new: memref<4xf32>, %y: memref<4xf32>)
-    attributes {outputs = array<i64: 2>, global_size = array<i64: 1>} {
-  tir.for serial %pass = 0 to 2 {
-    tir.for serial %j = 0 to 4 {
-      %c1 = arith.constant 1 : index
-      %first = arith.cmpi slt, %pass, %c1 : index
-      %v = scf.if %first -> (f32) {
-        %n = memref.load %new[%j] : memref<4xf32>
-        scf.yield %n : f32
-      } else {
-        %old = memref.load %x[%j] : memref<4xf32>
-        scf.yield %old : f32
-      }
-      memref.store %v, %y[%j] : memref<4xf32>
+      memref.store %v, %y[%i, %c4] : memref<4x5xf32>
     }
   }
 }
@@ -264,8 +199,7 @@ tir.func @overlapping_items(%x: memref<21xf32>, %y: memref<21xf32>)
     tir.for vectorized %k = 0 to 8 {
       %i = affine.apply affine_map<(d0, d1) -> (d0 * 8 + (d0 floordiv 2) * -3 + d1)> (%t, %k)
       %v = memref.load %x[%i] : memref<21xf32>
-      %w = arith.addf %v, %v : f32
-      memref.store %w, %y[%i] : memref<21xf32>
+      memref.store %v, %y[%i] : memref<21xf32>
     }
   }
 }
@@ -325,8 +259,7 @@ tir.func @twice(%x: memref<4x4xf32>, %y: memref<4x4xf32>)
     tir.for serial %pass = 0 to 2 {
       tir.for serial %j = 0 to 4 {
         %v = memref.load %x[%i, %j] : memref<4x4xf32>
-        %w = arith.addf %v, %v : f32
-        memref.store %w, %y[%i, %j] : memref<4x4xf32>
+        memref.store %v, %y[%i, %j] : memref<4x4xf32>
       }
     }
   }
@@ -410,5 +343,111 @@ tir.func @early(%x: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = arra
   tir.for parallel %i = 0 to 4 {
     %v = memref.load %x[%i] : memref<4xf32>
     memref.store %v, %y[%i] : memref<4xf32>
+  }
+}
+
+// -----
+
+// Callers of these programs may bind one buffer to x and y.
+
+// Two work-items store the middle row, either unchanged or the new one.
+// CHECK-LABEL: @insert({{.*}} in_place = [array<i64: 0, 2>]
+tir.func @insert(%x: memref<3x4xf32>, %new: memref<4xf32>, %y: memref<3x4xf32>, %at: memref<1xi32>)
+    attributes {outputs = array<i64: 2>, global_size = array<i64: 2>} {
+  tir.for global_x %g = 0 to 2 {
+    tir.for serial %k = 0 to 2 {
+      tir.for vectorized %j = 0 to 4 {
+        %i = affine.apply affine_map<(d0, d1) -> (d0 + d1)> (%g, %k)
+        %c0 = arith.constant 0 : index
+        %p = memref.load %at[%c0] : memref<1xi32>
+        %row = arith.index_cast %i : index to i32
+        %hit = arith.cmpi eq, %row, %p : i32
+        %v = scf.if %hit -> (f32) {
+          %n = memref.load %new[%j] : memref<4xf32>
+          scf.yield %n : f32
+        } else {
+          %old = memref.load %x[%i, %j] : memref<3x4xf32>
+          scf.yield %old : f32
+        }
+        memref.store %v, %y[%i, %j] : memref<3x4xf32>
+      }
+    }
+  }
+}
+cl.program @main(%x: memref<3x4xf32> {cl.name = "x"}, %new: memref<4xf32> {cl.name = "new"}, %at: memref<1xi32> {cl.name = "at"}, %y: memref<3x4xf32> {cl.name = "y", cl.in_place = "x"}) inputs 3 {
+  cl.enqueue_kernel @insert(%x, %new, %y, %at) : memref<3x4xf32>, memref<4xf32>, memref<3x4xf32>, memref<1xi32>
+  cl.return
+}
+
+// Here one of them may add to what the other has stored.
+// CHECK-LABEL: @accumulate(
+// CHECK-NOT: in_place = [
+tir.func @accumulate(%x: memref<3x4xf32>, %new: memref<4xf32>, %y: memref<3x4xf32>)
+    attributes {outputs = array<i64: 2>, global_size = array<i64: 2>} {
+  tir.for global_x %g = 0 to 2 {
+    tir.for serial %k = 0 to 2 {
+      tir.for vectorized %j = 0 to 4 {
+        %i = affine.apply affine_map<(d0, d1) -> (d0 + d1)> (%g, %k)
+        %n = memref.load %new[%j] : memref<4xf32>
+        %old = memref.load %x[%i, %j] : memref<3x4xf32>
+        %v = arith.addf %old, %n : f32
+        memref.store %v, %y[%i, %j] : memref<3x4xf32>
+      }
+    }
+  }
+}
+cl.program @adding(%x: memref<3x4xf32> {cl.name = "x"}, %new: memref<4xf32> {cl.name = "new"}, %y: memref<3x4xf32> {cl.name = "y", cl.in_place = "x"}) inputs 2 {
+  cl.enqueue_kernel @accumulate(%x, %new, %y) : memref<3x4xf32>, memref<4xf32>, memref<3x4xf32>
+  cl.return
+}
+
+// The second pass would keep what the first has stored.
+// CHECK-LABEL: @passes(
+// CHECK-NOT: in_place = [
+tir.func @passes(%x: memref<4xf32>, %new: memref<4xf32>, %y: memref<4xf32>)
+    attributes {outputs = array<i64: 2>, global_size = array<i64: 1>} {
+  tir.for serial %pass = 0 to 2 {
+    tir.for serial %j = 0 to 4 {
+      %c1 = arith.constant 1 : index
+      %first = arith.cmpi slt, %pass, %c1 : index
+      %v = scf.if %first -> (f32) {
+        %n = memref.load %new[%j] : memref<4xf32>
+        scf.yield %n : f32
+      } else {
+        %old = memref.load %x[%j] : memref<4xf32>
+        scf.yield %old : f32
+      }
+      memref.store %v, %y[%j] : memref<4xf32>
+    }
+  }
+}
+cl.program @storing_twice(%x: memref<4xf32> {cl.name = "x"}, %new: memref<4xf32> {cl.name = "new"}, %y: memref<4xf32> {cl.name = "y", cl.in_place = "x"}) inputs 2 {
+  cl.enqueue_kernel @passes(%x, %new, %y) : memref<4xf32>, memref<4xf32>, memref<4xf32>
+  cl.return
+}
+
+// No program lets callers bind one buffer to both of these.
+// CHECK-LABEL: @insert_apart(
+// CHECK-NOT: in_place = [
+tir.func @insert_apart(%x: memref<3x4xf32>, %new: memref<4xf32>, %y: memref<3x4xf32>, %at: memref<1xi32>)
+    attributes {outputs = array<i64: 2>, global_size = array<i64: 2>} {
+  tir.for global_x %g = 0 to 2 {
+    tir.for serial %k = 0 to 2 {
+      tir.for vectorized %j = 0 to 4 {
+        %i = affine.apply affine_map<(d0, d1) -> (d0 + d1)> (%g, %k)
+        %c0 = arith.constant 0 : index
+        %p = memref.load %at[%c0] : memref<1xi32>
+        %row = arith.index_cast %i : index to i32
+        %hit = arith.cmpi eq, %row, %p : i32
+        %v = scf.if %hit -> (f32) {
+          %n = memref.load %new[%j] : memref<4xf32>
+          scf.yield %n : f32
+        } else {
+          %old = memref.load %x[%i, %j] : memref<3x4xf32>
+          scf.yield %old : f32
+        }
+        memref.store %v, %y[%i, %j] : memref<3x4xf32>
+      }
+    }
   }
 }
