@@ -12,8 +12,15 @@ import pytest
 import clopt
 from clopt.backends.pyopencl_runtime import CExecutable
 from clopt.dialects import tir
-from support.onnx.branches import MODELS, NESTED, SEVERAL, around_loop, feeds, random_branches
-from support.onnx.models import by_onnxruntime
+from support.onnx.branches import (
+    MODELS,
+    NESTED,
+    SEVERAL,
+    agree,
+    around_loop,
+    feeds,
+    random_branches,
+)
 
 pytestmark = pytest.mark.in_turns
 
@@ -21,22 +28,14 @@ THRESHOLDS = (-2.0, 2.0, 0.0, -0.1, 2.0)
 """Below and above every mean, so that branches take turns."""
 
 
-def agree(compiled: clopt.CompiledModel, proto: onnx.ModelProto) -> None:
-    """Fail unless a compiled model computes what onnxruntime does, whatever branch comes first."""
-    for seed, threshold in enumerate(THRESHOLDS):
-        given = feeds(proto, seed, threshold)
-        for got, wanted in zip(compiled.run(given), by_onnxruntime(proto, given), strict=True):
-            np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
-
-
 @pytest.mark.parametrize("name", MODELS)
 @pytest.mark.by_default(cases=2)
 def test_branches(device: str, name: str, tmp_path: Path) -> None:
     compiled = clopt.compile(MODELS[name], device=device)
     assert not isinstance(compiled, clopt.DynamicModel)
-    agree(compiled, MODELS[name])
+    agree(compiled, MODELS[name], THRESHOLDS)
     compiled.save(tmp_path / "saved")
-    agree(clopt.load(tmp_path / "saved", device=device), MODELS[name])
+    agree(clopt.load(tmp_path / "saved", device=device), MODELS[name], THRESHOLDS)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -54,7 +53,7 @@ def test_c_packages_compute_the_same_bits(device: str, name: str) -> None:
 @pytest.mark.by_default(cases=1)
 def test_branches_in_textures(device: str, name: str) -> None:
     compiled = clopt.compile(MODELS[name], target="adreno-740 texture=prefer", device=device)
-    agree(compiled, MODELS[name])
+    agree(compiled, MODELS[name], THRESHOLDS)
 
 
 def launches(proto: onnx.ModelProto, name: str) -> dict[str, bool]:
@@ -131,4 +130,4 @@ def test_the_branch_that_is_not_taken_takes_no_time(device: str) -> None:
 @pytest.mark.in_turns
 def test_random_branches(device: str, seed: int) -> None:
     proto = random_branches(seed)
-    agree(clopt.compile(proto, device=device), proto)
+    agree(clopt.compile(proto, device=device), proto, THRESHOLDS)

@@ -12,20 +12,10 @@ import pytest
 import clopt
 from clopt.backends.pyopencl_runtime import CExecutable
 from clopt.dialects import cl, tir
-from support.onnx.branches import feeds
-from support.onnx.models import by_onnxruntime
+from support.onnx.branches import agree, feeds
 from support.onnx.stopping import MODELS, THRESHOLDS, random_stopping, stopping
 
 pytestmark = pytest.mark.in_turns
-
-
-def agree(compiled: clopt.CompiledModel, proto: onnx.ModelProto) -> None:
-    """Fail unless a compiled model computes what onnxruntime does, whenever its loops end."""
-    for seed, threshold in enumerate(THRESHOLDS):
-        given = feeds(proto, seed, threshold)
-        for got, wanted in zip(compiled.run(given), by_onnxruntime(proto, given), strict=True):
-            assert got.shape == wanted.shape
-            np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -33,9 +23,9 @@ def agree(compiled: clopt.CompiledModel, proto: onnx.ModelProto) -> None:
 def test_stopping_loops(device: str, name: str, tmp_path: Path) -> None:
     compiled = clopt.compile(MODELS[name], device=device)
     assert not isinstance(compiled, clopt.DynamicModel)
-    agree(compiled, MODELS[name])
+    agree(compiled, MODELS[name], THRESHOLDS)
     compiled.save(tmp_path / "saved")
-    agree(clopt.load(tmp_path / "saved", device=device), MODELS[name])
+    agree(clopt.load(tmp_path / "saved", device=device), MODELS[name], THRESHOLDS)
 
 
 @pytest.mark.parametrize("name", MODELS)
@@ -55,7 +45,7 @@ def test_c_packages_compute_the_same_bits(device: str, name: str) -> None:
 @pytest.mark.parametrize("seed", range(24))
 def test_random_stopping_loops(device: str, seed: int) -> None:
     proto = random_stopping(seed)
-    agree(clopt.compile(proto, device=device), proto)
+    agree(clopt.compile(proto, device=device), proto, THRESHOLDS)
 
 
 @pytest.mark.by_default(cases=1)

@@ -7,6 +7,9 @@ from collections.abc import Sequence
 import numpy as np
 import onnx
 
+import clopt
+from support.onnx.models import by_onnxruntime
+
 _INPUTS = "float[4,16] x, float[4,16] w, float t"
 _HEAD = '<ir_version: 9, opset_import: ["": 17]>'
 
@@ -218,3 +221,14 @@ def feeds(proto: onnx.ModelProto, seed: int, threshold: float) -> dict[str, np.n
     arrays = {name: rng.uniform(-1, 1, shape) for name, shape in shapes.items()}
     arrays["t"] = np.array(threshold)
     return {name: array.astype(np.float32) for name, array in arrays.items()}
+
+
+def agree(
+    compiled: clopt.CompiledModel, proto: onnx.ModelProto, thresholds: Sequence[float]
+) -> None:
+    """Fail unless a compiled model computes what onnxruntime does, one threshold after another."""
+    for seed, threshold in enumerate(thresholds):
+        given = feeds(proto, seed, threshold)
+        for got, wanted in zip(compiled.run(given), by_onnxruntime(proto, given), strict=True):
+            assert got.shape == wanted.shape
+            np.testing.assert_allclose(got, wanted, rtol=1e-4, atol=1e-5)
