@@ -77,9 +77,10 @@ class LargerSizesSearch:
         """
         key = tuple(dims.items())
         if key not in self._found:
-            found = self._search(compilation, dims)
+            exact = compilation.bound(dims, {})
+            found = self._search(compilation, exact, dims)
             if found is None and compilation.options.in_place:
-                found = LargerSizes(dims, compilation.bound(dims, {}).alone(), None)
+                found = LargerSizes(dims, exact.alone(), None)
             self._found[key] = found
         return self._found[key]
 
@@ -104,13 +105,13 @@ class LargerSizesSearch:
         return 1 if is_batch else _SEQUENCE_SHARES
 
     def _search(
-        self, compilation: StaticCompilation, dims: Mapping[str, int]
+        self, compilation: StaticCompilation, exact: StaticCompilation, dims: Mapping[str, int]
     ) -> LargerSizes | None:
+        """Return larger sizes that a proof allows; `exact` is the compilation for `dims`."""
         rounded = {
             name: self._ranges.get(name, _ANY).rounded(size, self._shares(name, dims))
             for name, size in dims.items()
         }
-        exact = compilation.bound(dims, {})
         # A program for all lengths of a cache, whose memory they share.
         rounded |= {name: dims[name] + left for name, left in exact.room_left().items()}
         names = [name for name in dims if rounded[name] > 1 and name not in self._exact]

@@ -112,8 +112,8 @@ class OpenModel(CompiledModel):
                     f"dims gives a size to {printable(name)}, which is no open dimension of the "
                     f"model; it has: {', '.join(symbols)}."
                 )
-        told = [port for port in self.inputs if {*port.symbols} - {*stated, ""}]
-        given = sized_inputs(self.inputs, inputs, told)
+        given = sized_inputs(self.inputs, inputs, stated)
+        told = [port for port in self.inputs if not port.is_stated(stated)]
         sizes = {**_sizes(told, given), **stated}
         dims = {name: sizes[name] for name in symbols}
         self._check(dims)

@@ -185,7 +185,7 @@ class CompileOptions:
     values: Mapping[str, Array] = field(default_factory=dict[str, "Array"])
     """The inputs that are constants of the program, because their values decide shapes."""
     elements: Mapping[str, Ranks] | None = None
-    """The elements of inputs that are sequences or optionals, for which the program is."""
+    """The elements of the inputs that are sequences or optionals; the program takes these."""
     precision: str = "f32"
     strict_half: bool = False
     images: Sequence[str] = ()

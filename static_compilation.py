@@ -169,7 +169,7 @@ class StaticCompilation:
             options.values,
             strict_half=options.strict_half,
         )
-        share_memory(module, options, self.pinned.parsed())
+        share_memory(module, options, self._parsed())
         return module, weights
 
     def room_left(self) -> Mapping[str, int]:
@@ -178,8 +178,7 @@ class StaticCompilation:
             return {}
         from .in_place import room_left
 
-        assert self.pinned is not None
-        return room_left(self._imported[0], self.pinned.parsed())
+        return room_left(self._imported[0], self._parsed())
 
     def alone(self) -> Restriction:
         """Return how the program for these sizes alone serves them: it may have room in caches."""

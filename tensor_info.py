@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from dataclasses import dataclass, replace
 from math import prod
 from typing import TYPE_CHECKING, Any, TypeAlias
@@ -85,6 +85,10 @@ class TensorInfo:
     def bytes(self) -> int:
         """The bytes of the elements in a buffer."""
         return prod(self.shape) * self.dtype.itemsize
+
+    def is_stated(self, symbols: Container[str]) -> bool:
+        """Return whether all open sizes have names among `symbols`."""
+        return all(not symbol or symbol in symbols for symbol in self.symbols)
 
     def shape_at(self, dims: Mapping[str, int]) -> tuple[int, ...]:
         """Return the shape for these sizes of open dimensions."""

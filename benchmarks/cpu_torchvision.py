@@ -1,4 +1,4 @@
-"""Loads PyPI's torchvision beside a PyTorch without CUDA. Import this module before torchvision.
+"""Makes PyPI's torchvision importable with a CPU build of PyTorch. Import this module first.
 
 It is built for CUDA, so its own operators are missing there. Its networks need none of them, but
 importing it registers their shapes.

@@ -52,7 +52,7 @@ class OpenSequencesError(OpenModelError):
         return [(each.name, _USUAL.get(each.container, 2)) for each in self.inputs]
 
     def _with_remedy(self, binding: str) -> str:
-        """Return what is missing, and `binding` or what must come before it."""
+        """Return what is missing, and the remedy: `binding`, or a change of the model."""
         if not self.inputs:
             return "the outputs are sequences or optionals, which are one output for each element"
         listed = [f"'{printable(each.name)}' ({each.container})" for each in self.inputs]

@@ -181,8 +181,11 @@ class Exchange:
 
     def _check_apart(self) -> None:
         side = self._side
-        given = {**self._memory, **self._boxed}
-        spans = {i: span_of(memory, side.sizes[i]) for i, memory in given.items()}
+        spans = {i: span_of(memory, side.sizes[i]) for i, memory in self._boxed.items()}
+        for i, memory in self._memory.items():
+            # All of a cache, although callers see a part of it.
+            size = side.whole[i].bytes if side.is_cache(i) else side.sizes[i]
+            spans[i] = span_of(memory, size)
         for i, array in (self._host | self._in_place).items():
             spans[i] = (0, address(array), address(array) + array.nbytes)
         check_apart({**side.inputs, **side.outputs}, side.outputs, spans, side.overwritten)

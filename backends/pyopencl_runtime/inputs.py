@@ -45,14 +45,17 @@ def named_inputs(ports: Sequence[TensorInfo], inputs: Arrays) -> dict[str, Given
 
 
 def sized_inputs(
-    ports: Sequence[TensorInfo], inputs: Arrays, told: Collection[TensorInfo]
+    ports: Sequence[TensorInfo], inputs: Arrays, stated: Collection[str]
 ) -> dict[str, Array | Bindable]:
-    """Return the contents of `ports` by name; those of the ports `told` have a shape that fits."""
+    """Return the contents of `ports` by name; each has a shape if that of its port is open.
+
+    Those of ports whose open sizes are all `stated` may have any shape.
+    """
     named = named_inputs(ports, inputs)
     found: dict[str, Array | Bindable] = {}
     for port in ports:
         content = found[port.name] = _checked(port, named[port.name])
-        if port.symbols and port not in told:
+        if port.symbols and port.is_stated(stated):
             continue
         if isinstance(content, cla.Array):
             check_form(port, content.dtype, content.shape)

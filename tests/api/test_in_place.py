@@ -239,6 +239,19 @@ def test_two_outputs_of_one_input() -> None:
         clopt.compile(network, "pocl", in_place={"y": "x", "z": "x"})
 
 
+def test_the_room_of_a_cache_is_no_place_for_another_output(device: str) -> None:
+    """Although callers of this step see less of the cache."""
+    here = OnDevice(device, first())
+    decoder = compiled_step(clopt.Place(queue=here.queue))
+    keys, values = here.caches.values()
+    inputs = {name: here.array(each) for name, each in new().items()}
+    inputs |= {"keys": keys[:, :, :1], "values": values[:, :, :1]}
+    last = keys.base_data.get_sub_region(128, 32)
+    outputs = {"y": last, "new_keys": keys, "new_values": values}
+    with pytest.raises(CloptError, match='"y" shares its memory with "keys"'):
+        decoder.run(inputs, outputs)
+
+
 def test_stated_sizes_are_those_of_open_dimensions(device: str) -> None:
     here = OnDevice(device, first())
     decoder = compiled_step(clopt.Place(queue=here.queue))
