@@ -38,12 +38,12 @@ def pooled_shape(x: Sequence[int], properties: Properties) -> tuple[int, ...]:
         )
         padded = n + pads[i] + pads[i + rank]
         size = positions(padded, kernel[i], strides[i], dilations[i])
-        require(size >= 1, f"window in dimension {i + 2} exceeds the padded input")
         if "ceil_mode" in properties:
             # A window that extends beyond the end counts if it starts before it.
             size = -(-(padded - span) // strides[i]) + 1
             if (size - 1) * strides[i] >= n + pads[i]:
                 size -= 1
+        require(size >= 1, f"window in dimension {i + 2} exceeds the padded input")
         spatial.append(size)
     return (x[0], x[1], *spatial)
 

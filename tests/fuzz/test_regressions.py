@@ -26,6 +26,13 @@ class Row:
 
 
 ROWS = {
+    # A window longer than the input: ceil_mode counts it, since it starts inside.
+    "pool_longer_than_its_input": Row(
+        """(float[2,3,1] x) => (float[2,3,1] y) {
+            y = AveragePool<kernel_shape = [2], strides = [2], ceil_mode = 1>(x)
+        }""",
+        opset=20,
+    ),
     # Of an odd number of elements to crop the larger part is at the start.
     "conv_transpose_crops_to_output_shape": Row(
         """(float[1,2,4] x, float[2,3,3] w) => (float[1,3,8] y) {

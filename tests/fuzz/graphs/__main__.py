@@ -17,7 +17,7 @@ from collections import Counter
 from dataclasses import asdict
 from pathlib import Path
 
-from .check import Outcome
+from .check import RIGHT, Outcome
 from .configurations import CONFIGURATIONS, is_known_refusal
 from .worker import Worker, find_devices, first_seed
 
@@ -70,7 +70,7 @@ class Tally:
             self.undetermined += outcome.undetermined
             if outcome.verdict == "refused":
                 self.refusals[_kind_of(outcome.detail)] += 1
-            if outcome.verdict != "right" and not is_known_refusal(outcome.detail):
+            if outcome.verdict not in RIGHT and not is_known_refusal(outcome.detail):
                 self.defects.append(outcome)
                 if not quiet:
                     print(

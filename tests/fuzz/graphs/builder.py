@@ -188,13 +188,18 @@ class GraphBuilder:
             name=f"{self.prefix}{kind}_{len(self.nodes)}",
             **{key: value for key, value in attributes.items() if value is not None},
         )
-        results = self._evaluate(node, [v for v in inputs if isinstance(v, Value)])
-        values = [self._value(name, arrays) for name, arrays in zip(names, results, strict=True)]
-        for value in values:
-            _check_benign(value)
+        values = self.evaluate(node, [v for v in inputs if isinstance(v, Value)])
         self.nodes.append(node)
         self.values += values
         return values[0] if outputs == 1 else values
+
+    def evaluate(self, node: onnx.NodeProto, inputs: Sequence[Value]) -> list[Value]:
+        """Answer the outputs of a node; Rejected if they are not benign."""
+        results = self._samples(node, inputs)
+        values = [self._value(n, arrays) for n, arrays in zip(node.output, results, strict=True)]
+        for value in values:
+            _check_benign(value)
+        return values
 
     def try_operator(self, operator: Callable[[GraphBuilder], None]) -> str | None:
         """Let an operator append its nodes; all or none, then the reason."""
@@ -219,7 +224,7 @@ class GraphBuilder:
     def _value(self, name: str, arrays: Sequence[np.ndarray]) -> Value:
         return Value(name, tuple(perturbed(a, i, self.numbers) for i, a in enumerate(arrays)))
 
-    def _evaluate(self, node: onnx.NodeProto, inputs: Sequence[Value]) -> list[list[np.ndarray]]:
+    def _samples(self, node: onnx.NodeProto, inputs: Sequence[Value]) -> list[list[np.ndarray]]:
         """For each output, what onnxruntime computes from each sample of the inputs."""
         fed = {v.name: v for v in inputs}
         fixed = {n: self.constants[n] for n in node.input if n and n not in fed}

@@ -7,12 +7,19 @@ import traceback
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
+from typing import TypeVar
 
 import clopt
 from clopt.errors import CloptError
 
 from .configurations import Configuration
 from .generate import Graph, join
+from .resizing import OpenGraph
+
+_Graph = TypeVar("_Graph", Graph, OpenGraph)
+
+RIGHT = ("right", "exact", "unsuited")
+"""The verdicts that report no defect."""
 
 
 @dataclass(frozen=True)
@@ -23,7 +30,11 @@ class Outcome:
     configuration: str
     device: str
     verdict: str
-    """`right`, `refused`, `wrong` or `failed` (an error that is no sentence for users)."""
+    """`right`, `refused`, `wrong` or `failed` (an error that is no sentence for users).
+
+    Of an open batch also `exact` (right, by a program for each size) or `unsuited` (the nodes have
+    a meaning at one size alone).
+    """
     detail: str = ""
     undetermined: int = 0
     """Outputs that say nothing, since rounding could move them too far."""
@@ -43,9 +54,9 @@ def check(
     except Exception as error:
         if len(graphs) == 1:
             for device in devices:
-                yield _outcome(graphs[0], configuration, device, error)
+                yield outcome_of(graphs[0], configuration, device, error)
         else:
-            for part in _suspects(graphs, error):
+            for part in suspects(graphs, error):
                 yield from check(part, configuration, devices, folder)
         return
     for name, device in devices.items():
@@ -65,9 +76,9 @@ def _on_device(
         results = iter(configuration.run(compiled, device, inputs, folder))
     except Exception as error:
         if len(graphs) == 1:
-            yield _outcome(graphs[0], configuration, name, error)
+            yield outcome_of(graphs[0], configuration, name, error)
         else:
-            for part in _suspects(graphs, error):
+            for part in suspects(graphs, error):
                 yield from check(part, configuration, {name: device}, folder)
         return
     for graph in graphs:
@@ -84,14 +95,17 @@ def _on_device(
         )
 
 
-def _outcome(graph: Graph, configuration: Configuration, device: str, error: Exception) -> Outcome:
+def outcome_of(
+    graph: Graph | OpenGraph, configuration: Configuration, device: str, error: Exception
+) -> Outcome:
+    """Return what an error says of a graph."""
     if isinstance(error, CloptError):
         return Outcome(graph.seed, configuration.name, device, "refused", str(error))
     detail = "".join(traceback.format_exception(error, limit=-6))
     return Outcome(graph.seed, configuration.name, device, "failed", detail)
 
 
-def _suspects(graphs: Sequence[Graph], error: Exception) -> list[Sequence[Graph]]:
+def suspects(graphs: Sequence[_Graph], error: Exception) -> list[Sequence[_Graph]]:
     """The graphs in parts: the one that the error names apart, else halves."""
     named = re.search(r"\bg(\d+)_", str(error)) if isinstance(error, CloptError) else None
     for graph in graphs:

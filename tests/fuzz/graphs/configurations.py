@@ -28,6 +28,8 @@ class Configuration:
     route: str = "memory"
     libraries: Mapping[str, str] = field(default_factory=dict[str, str])
     """The libraries of accelerators in place of the device's."""
+    sizes: tuple[int, ...] = ()
+    """The sizes of an open batch, if the graphs have one; the model meets them in this order."""
 
     def compile(self, model: onnx.ModelProto) -> clopt.CompiledModel:
         """Compile for the target; no device is asked."""
@@ -77,6 +79,15 @@ CONFIGURATIONS = (
         "adreno-740 clml=prefer fp16=false",
         route="c",
         libraries={"clml": "reference"},
+    ),
+    *(
+        Configuration(f"open {target.partition(' ')[0]}", target, sizes=(3, 5, 7))
+        for target in (
+            "pocl",
+            "intel-cpu blocks=prefer",
+            "nvidia texture=off",
+            "adreno-630 texture=prefer fp16=false",
+        )
     ),
 )
 """Without arithmetic in half where the row is not about that: PoCL does not have it."""

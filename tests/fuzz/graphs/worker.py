@@ -7,16 +7,21 @@ import multiprocessing
 import os
 import shutil
 import tempfile
-from collections.abc import Sequence
+import warnings
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from itertools import count
 from multiprocessing.connection import Connection
 from pathlib import Path
 from typing import Any
 
+from clopt.errors import CloptWarning
+
 from .check import Outcome, check
-from .configurations import CONFIGURATIONS
+from .configurations import CONFIGURATIONS, Configuration
 from .generate import Graph, random_graphs
+from .open_check import check_open
+from .resizing import OpenGraph, opened
 
 Job = tuple[tuple[int, ...], str, str]
 """Seeds of graphs, names of a configuration and of a device."""
@@ -90,12 +95,17 @@ def _serve(pipe: Connection, cache: str) -> None:
     os.environ["POCL_CACHE_DIR"] = cache  # it grows without bounds
     build_quickly()
     devices = find_devices()
+    warnings.simplefilter("ignore", CloptWarning)
     gc.disable()  # it takes a quarter of the time of compiling
     jobs = count()
     while True:
         seeds, configuration, device = pipe.recv()
         row = next(c for c in CONFIGURATIONS if c.name == configuration)
-        pipe.send(list(check(_graphs(seeds), row, {device: devices[device]}, Path(cache, "files"))))
+        if row.sizes:
+            pipe.send(list(_check_open(seeds, row, device, devices[device])))
+        else:
+            files = Path(cache, "files")
+            pipe.send(list(check(_graphs(seeds), row, {device: devices[device]}, files)))
         for entry in os.scandir(cache):
             if entry.is_dir() and entry.name != "files":
                 shutil.rmtree(entry, ignore_errors=True)
@@ -106,6 +116,22 @@ def _serve(pipe: Connection, cache: str) -> None:
 @lru_cache(maxsize=1)
 def _graphs(seeds: Sequence[int]) -> list[Graph]:
     return random_graphs(seeds)
+
+
+def _check_open(
+    seeds: Sequence[int], row: Configuration, name: str, device: str
+) -> Iterator[Outcome]:
+    graphs = _open_graphs(seeds, row.sizes)
+    for seed in seeds:
+        if seed not in graphs:
+            yield Outcome(seed, row.name, name, "unsuited")
+    yield from check_open(list(graphs.values()), row, name, device)
+
+
+@lru_cache(maxsize=1)
+def _open_graphs(seeds: Sequence[int], sizes: Sequence[int]) -> dict[int, OpenGraph]:
+    found = {graph.seed: opened(graph, sizes) for graph in _graphs(seeds)}
+    return {seed: graph for seed, graph in found.items() if graph is not None}
 
 
 def find_devices() -> dict[str, str]:
