@@ -10,11 +10,10 @@ from collections.abc import Callable, Generator
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager
 
-import pyopencl as cl
-
 from .build import compiles_kernel_by_kernel, compiling_helper, keeps_own_binaries
 from .compiler import load_compiler
 from .devices import Device
+from .place import context_of
 from .workers import dismiss, stand_by
 
 # Of the eleven benchmark networks, those with fewer kernels have too little source for helpers.
@@ -35,7 +34,7 @@ def compiler_ahead(device: Device) -> Generator[Callable[[int], None]]:
             if helper is None or kernels <= _MOST_OF_SMALL_NETWORKS or loading:
                 return
             stand_by(helper, kernels)
-            loading.append(thread.submit(load_compiler, device, cl.Context([device.handle])))
+            loading.append(thread.submit(load_compiler, device, context_of(device)))
 
         try:
             yield get_ready

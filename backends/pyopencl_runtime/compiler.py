@@ -7,6 +7,7 @@
 from __future__ import annotations
 
 import time
+from contextlib import suppress
 from typing import cast
 
 import pyopencl as cl
@@ -14,7 +15,10 @@ from pyopencl import _cl as opencl
 
 from ...errors import CloptError
 from ..kernel_source import ROUNDING_OPTION, Feature, features_of, standard_of
+from .declared_functions import WITHOUT_HEADER, with_declarations
 from .devices import Device
+
+_PARSES_HEADER = ("Portable Computing Language",)
 
 
 def build_options(device: Device, source: str) -> str:
@@ -26,6 +30,12 @@ def build_options(device: Device, source: str) -> str:
 
 def from_source(context: cl.Context, device: Device, source: str, options: str) -> cl.Program:
     """Compile `source`; raise RuntimeError if the driver rejects it, which is a bug of clopt."""
+    if device.platform in _PARSES_HEADER and (text := with_declarations(source)) is not None:
+        program = opencl._Program(context, text)
+        # Another version may declare these functions otherwise; then the header is parsed.
+        with suppress(cl.RuntimeError):
+            program._build(f"{options} {WITHOUT_HEADER}".encode(), [device.handle])
+            return cl.Program(program)
     program = opencl._Program(context, source)
     try:
         program._build(options.encode(), [device.handle])
