@@ -47,8 +47,10 @@ def qlinear_conv(g: GraphBuilder) -> None:
     y = g.op("QuantizeLinear", x, scale, zero_point)
     weight = g.weight(channels, x.shape[1], 3, 3, type=np.int8)
     bias = g.weight(channels, type=np.int32) if g.chance(0.5) else None
-    w_scale, w_zero = g.constant(0.05, "f"), g.constant(0, np.int8)
-    y_scale, y_zero = g.constant(0.3, "f"), _zero_point(g, type)
+    # A round quotient of the scales would put sums in the middle between two steps, where the order
+    # of roundings decides.
+    w_scale, w_zero = g.constant(0.0473, "f"), g.constant(0, np.int8)
+    y_scale, y_zero = g.constant(0.3137, "f"), _zero_point(g, type)
     operands = (y, scale, zero_point, weight, w_scale, w_zero, y_scale, y_zero, bias)
     g.op("QLinearConv", *operands, pads=[1, 1, 1, 1])
 
