@@ -17,8 +17,9 @@ from .backends.model_cache.store import ModelStore
 from .backends.pyopencl_runtime.cache import BinaryCache
 from .backends.pyopencl_runtime.devices import Device
 from .backends.pyopencl_runtime.identity import identity_of
-from .compiled_model import CompiledModel, replay_of
+from .compiled_model import CompiledModel
 from .errors import CloptError
+from .executables import replay_of
 from .files.caches import user_cache
 from .formats import format_of
 from .model_contents import TextContents

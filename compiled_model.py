@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, overload
 import numpy as np
 
 from .errors import UnavailableError
+from .executables import executable_of, planned
 from .messages.arguments import check_type
 from .model_contents import Contents, ModuleContents, module_of
 from .output_sizes import OutputSizes
@@ -22,12 +23,11 @@ if TYPE_CHECKING:
     from .backends.pyopencl_runtime.arrays import Array, Arrays, Given, Outputs
     from .backends.pyopencl_runtime.boxes import Shapes
     from .backends.saved_model import SavedPlan
-    from .backends.stored_program import StoredProgram
     from .description import Description
     from .dialects.cl import ProgramOp
     from .options import Origin, Place
     from .reports.decisions import Decisions
-    from .reports.memory import MemoryReport
+    from .reports.memory import MemoryInUse, MemoryReport
     from .reports.profile import Profile
     from .reports.quantization import QuantizationReport
     from .size_table import SizeTable
@@ -172,11 +172,30 @@ class CompiledModel:
 
     @cached_property
     def memory(self) -> MemoryReport:
-        """The model's memory on its device, computed from the program without the device."""
+        """The model's memory on its device, computed from the program without the device.
+
+        With ranges of sizes, it is the memory of the program for the largest ones.
+        """
         from .dialects.cl import target_of
         from .reports.memory import memory_report
 
-        return memory_report(self.program, target_of(module_of(self.program)))
+        program = self.largest().program
+        return memory_report(program, target_of(module_of(program)))
+
+    def largest(self) -> CompiledModel:
+        """Return the program for the largest sizes of a model with ranges, or else the model."""
+        return self
+
+    @property
+    def memory_now(self) -> MemoryInUse:
+        """The memory that the device holds for the model now; none before it is prepared."""
+        from .reports.memory import memory_in_use
+
+        return memory_in_use([each for each in self._compiled() if "executable" in vars(each)])
+
+    def _compiled(self) -> Sequence[CompiledModel]:
+        """Return the programs that were compiled so far."""
+        return [self]
 
     def report(
         self,
@@ -347,54 +366,6 @@ def write_c(model: CompiledModel, path: Path, name: str, table: SizeTable | None
     """Write a program as a C package, perhaps for the sizes of a table whose program 0 it is."""
     from .backends.host_c import package_files, write_package
 
-    plans = [(_planned(each.module), each.source) for each in (model, model.fallback) if each]
+    plans = [(planned(each.module), each.source) for each in (model, model.fallback) if each]
     fallback = None if len(plans) == 1 else plans[1]
     write_package(path, package_files(*plans[0], model.weights, name, fallback, table))
-
-
-def _planned(module: ModuleOp) -> ModuleOp:
-    """Return `module`, or a copy with planned memory."""
-    from .dialects.cl import ArenaOp
-
-    if any(isinstance(op, ArenaOp) for op in module.walk()):
-        return module
-    from .context import CloptContext
-    from .passes.pipelines import run_pipeline
-
-    module = module.clone()
-    run_pipeline(CloptContext(), module, "memory")
-    return module
-
-
-def executable_of(
-    plan: SavedPlan,
-    weights: Weights,
-    libraries: Mapping[str, str],
-    place: Place,
-    use_cache: bool,
-) -> Runnable:
-    """Return the program on its device; a program that needs a C library is compiled to C."""
-    from .backends.offload import needs_library
-    from .backends.programs import program_of
-    from .backends.pyopencl_runtime import CExecutable, Executable
-
-    settings: dict[str, Any] = {"source": plan.source, "use_cache": use_cache, **vars(place)}
-    if needs_library(program_of(plan.module)):
-        return CExecutable(_planned(plan.module), weights, stand_ins=libraries, **settings)
-    return Executable(plan.module, weights, **settings)
-
-
-def replay_of(
-    stored: StoredProgram,
-    weights: Weights,
-    contents: Contents | CompiledModel,
-    place: Place,
-    use_cache: bool = True,
-) -> Runnable:
-    """Return a stored program on its device, launched from its stored launch data."""
-    from .backends.pyopencl_runtime.replay import Replay
-
-    assert stored.launches is not None
-    arrays = {key: weights.get(key) for key in weights.keys()}
-    settings: dict[str, Any] = {"use_cache": use_cache, **vars(place)}
-    return Replay(stored.launches, stored.source, arrays, contents, **settings)

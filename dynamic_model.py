@@ -106,6 +106,18 @@ class DynamicModel(OpenModel):
         ranges = map(self._ranges.get, symbols)
         return bool(symbols) and all(each and each.most is not None for each in ranges)
 
+    def largest(self) -> CompiledModel:
+        """Return the program for the largest sizes; raise CloptError if they are not known."""
+        if not self.is_ranged:
+            self._refuse()
+        most = {name: self._ranges[name].most or 0 for name in symbols_of(self.inputs)}
+        larger = self._larger.find(self._compilation, most)
+        key, bound = self._larger.program(self._compilation, most, larger)
+        return self._programs.get(key, lambda: self._compile(bound))
+
+    def _compiled(self) -> list[CompiledModel]:
+        return self._programs.all()
+
     @property
     def remarks(self) -> tuple[str, ...]:
         """The remarks of the programs compiled so far, without duplicates."""

@@ -25,7 +25,7 @@ _T = TypeVar("_T", bound="Given")
 class OpenModel(CompiledModel):
     """A model with open dimensions. The shapes of `inputs` and `outputs` have -1 for open sizes.
 
-    Whatever concerns one program, such as `memory`, raises CloptError here.
+    Whatever concerns one program, such as `source`, raises CloptError here.
     """
 
     def __init__(self, inputs: Sequence[TensorInfo], outputs: Sequence[TensorInfo]) -> None:

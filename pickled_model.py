@@ -9,8 +9,9 @@ from typing import Any
 from .backends.pyopencl_runtime import Runnable
 from .backends.pyopencl_runtime.devices import DeviceName
 from .backends.stored_program import StoredProgram
-from .compiled_model import CompiledModel, executable_of, replay_of
+from .compiled_model import CompiledModel
 from .errors import CloptError
+from .executables import executable_of, replay_of
 from .model_contents import TextContents
 from .options import Origin, Place
 from .version import VERSION

@@ -69,6 +69,14 @@ class RangedModel(OpenModel):
                 self._made[number] = self._make[number]()
             return self._made[number]
 
+    def largest(self) -> CompiledModel:
+        """Return the program for the largest sizes; raise CloptError if they are not known."""
+        return self.program_at(0)
+
+    def _compiled(self) -> list[CompiledModel]:
+        with self._lock:
+            return list(self._made.values())
+
     @property
     def remarks(self) -> tuple[str, ...]:
         """The remarks of all programs, without duplicates."""

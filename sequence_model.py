@@ -77,6 +77,13 @@ class SequenceModel(OpenModel):
         """The program for the stated lengths as data."""
         return self.stated().contents
 
+    def largest(self) -> CompiledModel:
+        """Return the program for the largest sizes; raise CloptError if they are not known."""
+        return self.stated()
+
+    def _compiled(self) -> list[CompiledModel]:
+        return [program for each in self._programs.all() for program in each._compiled()]
+
     @property
     def remarks(self) -> tuple[str, ...]:
         """The remarks of the programs compiled so far, without duplicates."""

@@ -44,6 +44,8 @@ class Row:
     static: float
     error: float
     """The largest difference between both, relative to the largest element."""
+    memory: float
+    """The memory of the program that served it over that of the static one."""
 
     @property
     def ratio(self) -> float:
@@ -54,7 +56,8 @@ class Row:
         """Return the cells of the table."""
         times = [f"{1e3 * each:.2f}" for each in (self.seconds, self.static)]
         sizes = [str(self.size), str(self.program)]
-        return [self.name, *sizes, *times, f"{self.ratio:.3f}", f"{self.error:.0e}"]
+        figures = f"{self.ratio:.3f} {self.error:.0e} {self.memory:.3f}".split()
+        return [self.name, *sizes, *times, *figures]
 
 
 def export(name: str, path: Path) -> None:
@@ -105,7 +108,8 @@ def compared(
     results = model.run(feed), static.run(feed)
     error = max(float(np.abs(a - b).max() / np.abs(b).max()) for a, b in zip(*results, strict=True))
     seconds, alone = in_turns([lambda: model.run(feed), lambda: static.run(feed)], rounds)
-    return Row(name, size, program.inputs[0].shape[axis], seconds, alone, error)
+    memory = program.memory.total / static.memory.total
+    return Row(name, size, program.inputs[0].shape[axis], seconds, alone, error, memory)
 
 
 def in_turns(runs: list[Callable[[], object]], rounds: int) -> list[float]:
@@ -129,7 +133,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path)
     args = parser.parse_args()
     warnings.simplefilter("ignore", CloptWarning)
-    head = ("network", "batch", "program", "ms", "static, ms", "ratio", "difference")
+    head = ("network", "batch", "program", "ms", "static, ms", "ratio", "difference", "memory")
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     print(*lines, sep="\n")
     rows: list[Row] = []

@@ -100,7 +100,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path)
     args = parser.parse_args()
     warnings.simplefilter("ignore", CloptWarning)
-    head = ("network", "tokens", "program", "ms", "static, ms", "ratio", "difference")
+    head = ("network", "tokens", "program", "ms", "static, ms", "ratio", "difference", "memory")
     lines = [f"| {' | '.join(head)} |", "|---" * len(head) + "|"]
     print(*lines, sep="\n")
     rows: list[Row] = []

@@ -185,7 +185,7 @@ def run(options: argparse.Namespace) -> None:
         _note_report(options, Path(options.quantize_report))
     if options.memory_report:
         console.print(memory_table(model.memory))
-        title = f"{source.stem} for {target_of(model.module).name}"
+        title = f"{source.stem} for {target_of(model.largest().module).name}"
         memory_files.write_report(model.memory, title, options.memory_report)
         _note_report(options, options.memory_report)
     if options.report:
@@ -197,7 +197,7 @@ def run(options: argparse.Namespace) -> None:
 
 def _refuse_reports(options: argparse.Namespace, source: ModelSource) -> None:
     """Raise CloptError if an option asks for a report about one program."""
-    for name in ("report", "memory_report", "quantize_report"):
+    for name in ("report", "quantize_report"):
         if getattr(options, name):
             raise CloptError(
                 f"{source.name}: --{name.replace('_', '-')} is about one program; write one size "

@@ -156,7 +156,7 @@ REFUSED: dict[str, tuple[Callable[[clopt.RangedModel], object], str]] = {
     "below": (lambda m: m.run([floats(1, 0, 8)]), "n is 0, but its range is from 1 to 5"),
     "shape": (lambda m: m.run([floats(1, 2, 7)]), "the shape 1x2x7, but the model takes 1xnx8"),
     "larger": (lambda m: m.for_inputs([floats(1, 2, 8)]), "no program of their own"),
-    "memory": (lambda m: m.memory, "has programs for several sizes"),
+    "source": (lambda m: m.source, "has programs for several sizes"),
     "profile": (lambda m: m.profile(), "needs inputs"),
     "copy": (copy.copy, "has programs for several sizes"),
 }

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import onnx
 import pytest
 
 from clopt.tools import compile
 from clopt.tools.memory_report import files
+from support.onnx.models import model as open_model
 
 
 def test_reports_and_a_table(model: Path, tmp_path: Path, capsys) -> None:
@@ -19,6 +21,15 @@ def test_reports_and_a_table(model: Path, tmp_path: Path, capsys) -> None:
         # Six floats each are the weights, the input and the output.
         assert "weights 24 B" in told
         assert any(line.startswith("all the device holds 72 B ") for line in told)
+
+
+def test_a_range_reports_its_largest_size(tmp_path: Path, capsys) -> None:
+    path = tmp_path / "model.onnx"
+    onnx.save(open_model("float[n,6] x", "y = Relu(x)"), path)
+    options = ["-o", str(tmp_path / "out"), "--dim", "n=1..4", "--target", "pocl"]
+    compile.main([str(path), *options, "--memory-report", str(tmp_path / "memory.svg")])
+    told = [" ".join(line.split()) for line in capsys.readouterr().out.splitlines()]
+    assert {"inputs 96 B", "outputs 96 B"} <= set(told)
 
 
 def test_another_suffix_is_refused_before_compiling(model: Path, tmp_path: Path, capsys) -> None:
