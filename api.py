@@ -89,8 +89,9 @@ def compile(
     shapes, the result is a `DynamicModel`, which compiles programs for the sizes and values that it
     meets. A tuple states the least and the largest size of an open dimension, and perhaps the usual
     one: `dims={"batch": (1, 64)}`, `dims={"batch": (1, 64, 20)}`.
-    If inputs or outputs are sequences or optionals, the result is a `SequenceModel`, which compiles
-    programs for the lengths that it meets; `dims={"seq": 3}` also states the length of a sequence.
+    If inputs or outputs are sequences, optionals or maps, the result is a `SequenceModel`, which
+    compiles programs for the lengths that it meets; `dims={"seq": 3}` also states the length of a
+    sequence.
     `weights` belong to a module that is not from ONNX.
 
     `use_cache` keeps built kernels and compiled models on disk for the next process. `explain=True`

@@ -1,6 +1,7 @@
 """The tensors of inputs and outputs that are sequences or optionals, and the sizes that name them.
 
-A program has one input for each element: `seq_0`, `seq_1`, ... for a sequence `seq`.
+A program has one input for each element: `seq_0`, `seq_1`, ... for a sequence `seq`. Maps are not
+among them: they are always one tensor.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ _T = TypeVar("_T")
 
 def containers_of(ports: Sequence[TensorInfo]) -> list[TensorInfo]:
     """Return the ports that are sequences or optionals."""
-    return [port for port in ports if port.container]
+    return [port for port in ports if port.container and not port.keys]
 
 
 def stated_elements(ports: Sequence[TensorInfo], dims: Mapping[str, int]) -> dict[str, Ranks]:

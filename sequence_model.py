@@ -1,4 +1,4 @@
-"""Models whose inputs or outputs are sequences or optionals: lists of arrays, or None."""
+"""Models whose inputs or outputs are sequences, optionals or maps: lists, None or dictionaries."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from weakref import WeakValueDictionary
 
 from .compiled_model import CompiledModel
 from .errors import CloptError
+from .maps import maps_of, values_of
 from .messages.arguments import check_type, type_name
 from .messages.open_sequences import OpenSequencesError
 from .messages.printable import printable
@@ -41,11 +42,12 @@ if TYPE_CHECKING:
 
 
 class SequenceModel(OpenModel):
-    """A model that takes or returns lists of arrays, or None for an optional that is absent.
+    """A model that takes or returns lists, dictionaries, or None for an optional that is absent.
 
     A program is for one length of each sequence, and has an input `seq_0`, `seq_1`, ... for each
-    element. The model compiles a program when an inference first needs it. If `dims` states all
-    lengths, the members that concern one program, such as `save`, use the program for these.
+    element. In place of a map or a list of maps it has a tensor with a column for each key. The
+    model compiles a program when an inference first needs it. If `dims` states all lengths, the
+    members that concern one program, such as `save`, use the program for these.
     """
 
     def __init__(
@@ -62,7 +64,7 @@ class SequenceModel(OpenModel):
         """The lengths that are missing for a single program."""
         self.origin = compilation.origin
         self._compilation, self._compile_flat = compilation, compile_flat
-        self._lists = {port.name for port in containers_of((*self.inputs, *self.outputs))}
+        self._lists = {port.name for port in (*self.inputs, *self.outputs) if port.container}
         self._programs = ProgramCache()
         self._arrays: WeakValueDictionary[str, Array] = WeakValueDictionary()
         self._lock = Lock()
@@ -100,8 +102,8 @@ class SequenceModel(OpenModel):
     def __reduce_ex__(self, protocol: object) -> NoReturn:
         """Raise CloptError: its programs can be pickled and copied, but not their choice."""
         raise CloptError(
-            "A model of sequences or optionals cannot be pickled or copied; pickle the program for "
-            "some inputs, model.for_inputs(inputs), which has a tensor for each element."
+            "A model of sequences, optionals or maps cannot be pickled or copied; pickle the "
+            "program for some inputs, model.for_inputs(inputs), which takes and returns tensors."
         )
 
     def for_inputs(self, inputs: Arrays) -> CompiledModel:
@@ -197,8 +199,9 @@ class SequenceModel(OpenModel):
         elements: dict[str, Ranks] = {}
         tensors: dict[str, Any] = {}
         for port in self.inputs:
-            if not port.container:
-                tensors[port.name] = given[port.name]
+            if port.keys or not port.container:
+                value = given[port.name]
+                tensors[port.name] = values_of(port, value) if port.keys else value
                 continue
             arrays = _elements_of(port, given[port.name])
             elements[port.name] = None if arrays is None else tuple(len(a.shape) for a in arrays)
@@ -265,9 +268,12 @@ class SequenceModel(OpenModel):
         return found
 
     def _packed(self, name: str, tensors: Sequence[str], found: Mapping[str, Any]) -> Any:
-        """Return an output as users see it: an array, a list of arrays, or None."""
-        container = next((port.container for port in self.outputs if port.name == name), "")
+        """Return an output as users see it: an array, a list of arrays or dictionaries, or None."""
+        port = next(port for port in self.outputs if port.name == name)
+        container = port.container
         arrays = [found[each] for each in tensors]
+        if port.keys:
+            return maps_of(port, arrays[0])
         if container == SEQUENCE or (container == OPTIONAL_SEQUENCE and arrays):
             return arrays
         return arrays[0] if arrays else None

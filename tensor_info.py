@@ -16,6 +16,11 @@ if TYPE_CHECKING:
 SEQUENCE, OPTIONAL, OPTIONAL_SEQUENCE = "sequence", "optional", "optional sequence"
 """The containers of tensors that inputs and outputs may be."""
 
+MAP, MAPS = "map", "sequence of maps"
+"""The containers of numbers by key: programs have a tensor, with a row for each map."""
+
+Key: TypeAlias = int | str
+
 Ranks: TypeAlias = Sequence[int] | None
 """The ranks of the elements of a container; None for an optional that is absent."""
 
@@ -44,9 +49,12 @@ class TensorInfo:
     is_ranked: bool = True
     """False for an output of unknown rank, whose `shape` is empty."""
     container: str = ""
-    """"sequence", "optional" or "optional sequence" of such tensors; empty for a tensor."""
+    """"sequence", "optional" or "optional sequence" of such tensors, "map" or "sequence of maps"
+    that have such a tensor in a program; empty for a tensor."""
     in_place: str = ""
     """The input whose memory an output overwrites."""
+    keys: tuple[Key, ...] = ()
+    """The keys of maps, one for each column."""
 
     @classmethod
     def of(cls, port: Port) -> TensorInfo:
@@ -64,6 +72,9 @@ class TensorInfo:
     @property
     def form(self) -> str:
         """Shape and type, and the extents of an image."""
+        if self.keys:
+            count = f"{len(self.keys)} key{'' if len(self.keys) == 1 else 's'}"
+            return f"{self.container} from {count} to {self.dtype.name}"
         if self.container:
             tensors = "" if self.is_ranked else "tensors "
             return f"{self.container} of {tensors}{replace(self, container='').form}"

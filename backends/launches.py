@@ -177,6 +177,7 @@ def ports_of_json(rows: Sequence[dict[str, Any]]) -> tuple[TensorInfo, ...]:
             row["is_ranked"],
             row.get("container", ""),
             row.get("in_place", ""),
+            tuple(row.get("keys", ())),
         )
         for row in rows
     )

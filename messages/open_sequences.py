@@ -54,7 +54,10 @@ class OpenSequencesError(OpenModelError):
     def _with_remedy(self, binding: str) -> str:
         """Return what is missing, and the remedy: `binding`, or a change of the model."""
         if not self.inputs:
-            return "the outputs are sequences or optionals, which are one output for each element"
+            return (
+                "inputs or outputs are sequences, optionals or maps, which a program takes and "
+                "returns as tensors"
+            )
         listed = [f"'{printable(each.name)}' ({each.container})" for each in self.inputs]
         one = len(listed) == 1
         start = f"the length{'' if one else 's'} of {' and '.join(listed)} {'is' if one else 'are'}"

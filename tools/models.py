@@ -219,6 +219,6 @@ def _with_tensors(
         if getattr(options, flag, None):
             raise CloptError(
                 f"{source.name}: --{flag.replace('_', '-')} needs inputs and outputs that are "
-                "tensors, and this model has sequences or optionals; compare it in Python."
+                "tensors, and this model has sequences, optionals or maps; compare it in Python."
             )
     return model.stated()

@@ -13,7 +13,7 @@ from onnx.helper import make_opsetid, make_tensor_value_info
 
 from ...tensor_info import TensorInfo
 from .containers import container_of
-from .model import Model, inputs_of
+from .model import Model, declared_outputs_of, inputs_of
 from .tensors import DTYPES, open_dimensions
 
 _LARGEST_READ = 1024
@@ -22,17 +22,25 @@ _LARGEST_READ = 1024
 
 def declared_inputs(model: Model, dims: Mapping[str, int]) -> list[TensorInfo]:
     """Return the inputs of a model, with the sizes in `dims`."""
-    return [_port(value.name, value.type, dims) for value in inputs_of(model)]
+    return [_declared(model, _port(value.name, value.type, dims)) for value in inputs_of(model)]
 
 
 def declared_outputs(model: Model, dims: Mapping[str, int]) -> list[TensorInfo]:
     """Return the outputs of a model, with the sizes in `dims`; infer the shapes it omits."""
-    outputs = list(model.graph.output)
+    outputs = declared_outputs_of(model)
     tensors = (value.type for value in outputs if container_of(value.type) is None)
     if any(not type.tensor_type.HasField("shape") for type in tensors):
         inferred = _inferred(model)
         outputs = [inferred.get(value.name, value) for value in outputs]
-    return [_port(value.name, value.type, dims) for value in outputs]
+    return [_declared(model, _port(value.name, value.type, dims)) for value in outputs]
+
+
+def _declared(model: Model, port: TensorInfo) -> TensorInfo:
+    """Return a port as the map that it is unless the elements of all containers are known."""
+    if model.elements is not None or port.name not in model.maps:
+        return port
+    declared = model.maps[port.name]
+    return replace(port, container=declared.kind, keys=declared.keys)
 
 
 def ranged_ports(model: Model, dims: Mapping[str, int], symbol: str) -> list[str]:

@@ -25,7 +25,14 @@ from ..builder import Builder
 from .containers import container_of, container_value, flat_outputs
 from .declared import declared_inputs
 from .graph import NodeImporter
-from .model import Model, declared_inputs_of, has_containers, inputs_of, read_model
+from .model import (
+    Model,
+    declared_inputs_of,
+    declared_outputs_of,
+    has_containers,
+    inputs_of,
+    read_model,
+)
 from .scope import ValueScope
 from .tensors import dtype_of, open_dimensions, tensor_type_of, type_text
 
@@ -74,7 +81,7 @@ def import_onnx(
     _check_outputs(model)
     with _empty_dimensions_named(dims):
         found = importer.import_model(model.graph, scope)
-        tensors = flat_outputs(builder, model.graph.output, found)
+        tensors = flat_outputs(builder, declared_outputs_of(model), found)
         tensors |= _computed_sizes(builder, tensors)
         outputs = [builder.place(value) for value in tensors.values()]
     block.add_op(func.ReturnOp(*outputs))
@@ -143,7 +150,7 @@ def _add_containers(model: Model, scope: ValueScope, builder: Builder) -> None:
 
 
 def refuse_unknown_elements(model: Model) -> None:
-    """Raise OpenSequencesError if inputs or outputs are sequences of unknown elements.
+    """Raise OpenSequencesError if inputs or outputs are sequences of unknown elements, or maps.
 
     Before that, this tells of what cannot be imported for any elements.
     """
@@ -192,12 +199,9 @@ def _check_value(name: str, array: Array, type: Tensor) -> None:
 def _check_outputs(model: Model) -> None:
     if not model.graph.output:
         raise CloptError(f"{model.name} computes nothing: its graph has no output.")
-    # A ZipMap, which scikit-learn's exports end with, is refused with a remedy of its own.
-    maps = {name for node in model.graph.node if node.op_type == "ZipMap" for name in node.output}
-    for value in model.graph.output:
+    for value in declared_outputs_of(model):
         kind = value.type.WhichOneof("value")
-        is_known = kind in ("tensor_type", None) or container_of(value.type) is not None
-        if not is_known and value.name not in maps:
+        if kind not in ("tensor_type", None) and container_of(value.type) is None:
             raise CloptError(f"the output '{printable(value.name)}' has {type_text(value.type)}.")
 
 

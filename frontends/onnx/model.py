@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
+from functools import cached_property
 from pathlib import Path
 
 import onnx
@@ -15,6 +16,7 @@ from ...messages.arguments import type_name
 from ...tensor_info import Ranks
 from ...weights import Array
 from .containers import container_of, flat_inputs
+from .maps import MapPort, map_ports
 
 FunctionKey = tuple[str, str, str]
 """Domain, name and overload of a function defined by the model."""
@@ -34,6 +36,11 @@ class Model:
     """The constants of the graph that were read; None if the model is imported once."""
     elements: Mapping[str, Ranks] | None = None
     """The elements of the inputs that are sequences or optionals; None if they are unknown."""
+
+    @cached_property
+    def maps(self) -> Mapping[str, MapPort]:
+        """The inputs and outputs that are maps."""
+        return map_ports(self.graph)
 
 
 def read_model(source: str | Path | bytes | ModelProto) -> Model:
@@ -80,15 +87,27 @@ def inputs_of(model: Model) -> list[ValueInfoProto]:
 
 
 def declared_inputs_of(model: Model) -> list[ValueInfoProto]:
-    """Return the inputs of a model as its file declares them."""
+    """Return the inputs of a model as its file declares them, with tensors for maps."""
     constants = {tensor.name for tensor in model.graph.initializer}
-    return [value for value in model.graph.input if value.name not in constants]
+    inputs = [value for value in model.graph.input if value.name not in constants]
+    return _with_tensors(inputs, model.maps)
+
+
+def declared_outputs_of(model: Model) -> list[ValueInfoProto]:
+    """Return the outputs of a model as its file declares them, with tensors for maps."""
+    return _with_tensors(model.graph.output, model.maps)
+
+
+def _with_tensors(
+    values: Iterable[ValueInfoProto], maps: Mapping[str, MapPort]
+) -> list[ValueInfoProto]:
+    return [maps[value.name].tensor if value.name in maps else value for value in values]
 
 
 def has_containers(model: Model) -> bool:
-    """Return whether inputs or outputs are sequences or optionals."""
-    ports = (*declared_inputs_of(model), *model.graph.output)
-    return any(container_of(value.type) is not None for value in ports)
+    """Return whether inputs or outputs are sequences, optionals or maps."""
+    ports = (*declared_inputs_of(model), *declared_outputs_of(model))
+    return bool(model.maps) or any(container_of(value.type) is not None for value in ports)
 
 
 def _exported(source: object) -> str | Path | bytes | ModelProto:

@@ -363,11 +363,11 @@ def test_nodes_that_cannot_be_imported_are_too_many_to_list():
 
 
 def test_refused_operators_come_before_open_dimensions():
-    body = "a = ai.onnx.ml.CastMap(x) y = StringNormalizer(x)"
+    body = "a = ai.onnx.ml.CategoryMapper(x) y = StringNormalizer(x)"
     proto = model("float[n,4] x", body, 17, domains={"ai.onnx.ml": 3})
     with pytest.raises(CloptError) as refused:
         load(proto)
     first, second, third = str(refused.value).splitlines()
     assert first == "2 nodes cannot be compiled:"
-    assert "(CastMap): maps are not supported" in second
+    assert "(CategoryMapper): strings are not supported" in second
     assert "(StringNormalizer): the operator StringNormalizer is not supported." in third

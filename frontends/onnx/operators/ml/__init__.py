@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from ...node import Table
-from . import encoders, features, linear, support_vectors, tree_ensemble, trees
+from . import encoders, features, linear, maps, support_vectors, tree_ensemble, trees
 
 TABLE: Table = {
     **encoders.TABLE,
     **features.TABLE,
     **linear.TABLE,
+    **maps.TABLE,
     **support_vectors.TABLE,
     **tree_ensemble.TABLE,
     **trees.TABLE,

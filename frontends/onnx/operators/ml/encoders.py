@@ -1,4 +1,4 @@
-"""Encoders of categories that are numbers, and refusals of those that need strings or maps."""
+"""Encoders of categories that are numbers, and refusals of those that need strings."""
 
 from __future__ import annotations
 
@@ -113,15 +113,7 @@ def _compared(
 
 
 TABLE: Table = {
-    "CastMap": {1: Refusal("maps are not supported; give the features as a tensor.")},
     "CategoryMapper": {1: Refusal("strings are not supported; map categories on the host.")},
-    "DictVectorizer": {1: Refusal("maps are not supported; give the features as a tensor.")},
     "LabelEncoder": {2: import_label_encoder},
     "OneHotEncoder": {1: import_one_hot_encoder},
-    "ZipMap": {
-        1: Refusal(
-            "makes a map for each row, which is not supported; export the scores as a tensor, with "
-            "options={'zipmap': False} in skl2onnx."
-        )
-    },
 }

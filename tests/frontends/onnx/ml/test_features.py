@@ -132,7 +132,6 @@ def test_results_are_those_of_onnxruntime(name: str) -> None:
 @pytest.mark.parametrize(
     ("case", "message"),
     [
-        (learned("ZipMap", _X, classlabels_int64s=[0, 1, 2]), r"options=\{'zipmap': False\}"),
         (learned("OneHotEncoder", _COUNTS, cats_strings=["a"]), "its categories are strings"),
         (
             learned("LabelEncoder", _COUNTS, keys_int64s=[1], values_strings=["a"]),
