@@ -18,7 +18,7 @@ from ...schedule import Schedule
 from ..shared.byte_products import ByteProducts
 from ..shared.contraction import Contraction, element_bytes
 from ..space import NotApplicable, Range
-from ..stages import KernelStage, blocked_variable, lane_step
+from ..stages import blocked_variable, lane_step
 from .beliefs import MOST_SUMS, TILE_CYCLES, accumulators, divisors
 
 _MOST_ACCUMULATORS = 16
@@ -60,10 +60,7 @@ class BlockedReduction:
         blocks = [blocked_variable(stage, load.op) for load in contraction.loads]
         found = blocked_variable(output, store)
         if found is None:
-            # Weights that are blocked along both axes give vectors even if the result is plain.
-            sizes = {b[1] for b in blocks if b is not None and b[0] in stage.reduce}
-            filled = (b for b in blocks if b is not None and b[1] in sizes and _fills(stage, *b))
-            found = next(filled, None)
+            found = next((b for b in blocks if _gives_vectors(contraction, b, blocks)), None)
         if found is None:
             return NotApplicable("neither its result nor its weights lie in blocks of channels")
         lane, lanes = found
@@ -125,9 +122,30 @@ class BlockedReduction:
         return divisors(-(-self.width // tile.columns))
 
 
-def _fills(stage: KernelStage, variable: int, lanes: int) -> bool:
-    """Return whether blocks along a variable of the result have no tail."""
-    return variable in stage.spatial and stage.block.iter_extents[variable] % lanes == 0
+_Block = tuple[int, int]
+"""A variable whose values lie in blocks, and the size of these."""
+
+
+def _gives_vectors(
+    contraction: Contraction, block: _Block | None, blocks: Sequence[_Block | None]
+) -> bool:
+    """Return whether an operand's blocks are vectors of a result that has none.
+
+    So are whole blocks of weights that are blocked along both axes, and those in which all operands
+    of a depthwise convolution or a pool lie. The latter leave results with adjacent channels, such
+    as means, to tiles of any variables.
+    """
+    stage, output = contraction.stage, contraction.output
+    if (
+        block is None
+        or block[0] not in stage.spatial
+        or stage.block.iter_extents[block[0]] % block[1]
+    ):
+        return False
+    if block[1] in {b[1] for b in blocks if b is not None and b[0] in stage.reduce}:
+        return True
+    (store,) = output.block.stores()
+    return all(b == block for b in blocks) and lane_step(output, store, *block) != 1
 
 
 @dataclass(frozen=True)

@@ -141,7 +141,7 @@ def candidates(model: RegisterTileModel) -> Iterator[RegisterTile]:
     accumulators = model.accumulators
     for col, width in _columns(model):
         col_extent = extents[col]
-        rows_stored = stores_rows(model, col, width)
+        lanes = lanes_of(model, col, width)
         for vectors in range(1, min(accumulators, col_extent // width) + 1):
             for row, row_extent in enumerate(extents):
                 if row == col:
@@ -151,10 +151,10 @@ def candidates(model: RegisterTileModel) -> Iterator[RegisterTile]:
                 for rows in range(1, min(accumulators // vectors, row_extent) + 1):
                     for panel in panels:
                         tile = replace(shape, rows=rows, panel=panel)
-                        yield costed(model, tile, rows_stored)
+                        yield costed(model, tile, lanes)
                     tile = _in_parts(model, replace(shape, rows=rows))
                     if tile is not None:
-                        yield costed(model, tile, rows_stored)
+                        yield costed(model, tile, lanes)
 
 
 def _columns(model: RegisterTileModel) -> Iterator[tuple[int, int]]:
@@ -216,22 +216,40 @@ def _line_places(model: RegisterTileModel, load: OperandLoad, tile: RegisterTile
     return max(gcd(step * bytes_, _PAGE), _LINE) if step * bytes_ >= _LINE else 0
 
 
-def stores_rows(model: RegisterTileModel, col: int, width: int) -> bool:
-    """Return whether a vector along a column is stored as one."""
-    (store,) = model.contraction.output.block.stores()
-    return lane_step(model.contraction.output, store, col, width) == 1
+@dataclass(frozen=True)
+class Lanes:
+    """How far accesses move from lane to lane of a vector along the columns; None if unevenly."""
+
+    loads: Sequence[int | None]
+    """For each load of the contraction."""
+    store: int | None
 
 
-def costed(model: RegisterTileModel, tile: RegisterTile, rows_stored: bool) -> RegisterTile:
+def lanes_of(model: RegisterTileModel, col: int, width: int) -> Lanes:
+    """Return the steps between the lanes of vectors of `width` along a variable."""
+    contraction = model.contraction
+    is_whole = model.extents[col] % width == 0
+
+    def step(load: OperandLoad) -> int | None:
+        if load.steps[col] is not None or not is_whole:
+            return load.steps[col]
+        # Each vector lies in a block of channels, if all of them start at multiples of the width.
+        return lane_step(contraction.stage, load.op, col, width)
+
+    (store,) = contraction.output.block.stores()
+    stored = lane_step(contraction.output, store, col, width)
+    return Lanes([step(load) for load in contraction.loads], stored)
+
+
+def costed(model: RegisterTileModel, tile: RegisterTile, lanes: Lanes) -> RegisterTile:
     """Return a tile with its cycles."""
     steps = model.contraction.depth / tile.parts
     target = model.target
     loads = traffic = far = 0.0
     gathers = False
     served = panel_load(model.contraction, tile)
-    for load in model.contraction.loads:
+    for load, step in zip(model.contraction.loads, lanes.loads, strict=True):
         copies = tile.rows if load.steps[tile.row] != 0 else 1
-        step = load.steps[tile.col]
         elements = copies * (1 if step == 0 else tile.cols)
         if step == 0:
             each = 1.0
@@ -266,7 +284,7 @@ def costed(model: RegisterTileModel, tile: RegisterTile, rows_stored: bool) -> R
     )
     # Arithmetic does not hide these: each step reads another page.
     step_cycles += far / MEMORY_BYTES_PER_CYCLE
-    store = accumulators * (1.0 if rows_stored else tile.width * LANE_CYCLES)
+    store = accumulators * (1.0 if lanes.store == 1 else tile.width * LANE_CYCLES)
     if tile.parts > 1:
         # Each part is added to sums in memory.
         store += tile.parts * (3 * accumulators / LOADS_PER_CYCLE + TILE_CYCLES)
