@@ -9,14 +9,14 @@ from rich.console import Console
 from rich.table import Table
 
 from ..messages.printable import printable
-from ..reports.profile import Profile, ProfileGroup
+from ..reports.profile import Profile, ProfileGroup, Roof
 from .tables import table
 
 TOP = 25
 """Rows of a table; the last stands for all others."""
 
 _WIDEST = 60
-_FIGURES = ("", "ms", "share", "Mmad", "MB", "Gmad/s", "GB/s", "roofline")
+_FIGURES = ("", "ms", "share", "Mmad", "MB", "Gmad/s", "GB/s", "roofline", "bound")
 
 
 def print_profile(console: Console, profile: Profile) -> None:
@@ -29,11 +29,11 @@ def print_profile(console: Console, profile: Profile) -> None:
         rows = _table(heading, other)
         for group in groups[:TOP]:
             names = ", ".join(map(printable, group.others))
-            rows.add_row(printable(group.name), *_figures(group, total), names)
+            rows.add_row(printable(group.name), *_figures(group, total, profile.roof), names)
         if rest := groups[TOP:]:
             rows.add_row(f"{len(rest)} more", *_rest(rest, total), "")
         rows.add_section()
-        rows.add_row("in all", *_figures(total, total), "")
+        rows.add_row("in all", *_figures(total, total, profile.roof), "")
         console.print(rows)
     roof = profile.roof
     console.print(
@@ -50,12 +50,12 @@ def profile_facts(profile: Profile) -> dict[str, object]:
         "runs": profile.runs,
         "nanoseconds": profile.nanoseconds,
         "roofline": asdict(profile.roof),
-        "kernels": [_facts(group, "nodes") for group in profile.by_kernel],
-        "nodes": [_facts(group, "kernels") for group in profile.by_node],
+        "kernels": [_facts(group, "nodes", profile.roof) for group in profile.by_kernel],
+        "nodes": [_facts(group, "kernels", profile.roof) for group in profile.by_node],
     }
 
 
-def _facts(group: ProfileGroup, others: str) -> dict[str, object]:
+def _facts(group: ProfileGroup, others: str, roof: Roof) -> dict[str, object]:
     return {
         "name": group.name,
         others: group.others,
@@ -64,6 +64,7 @@ def _facts(group: ProfileGroup, others: str) -> dict[str, object]:
         "multiply_adds": group.work.multiply_adds,
         "bytes": group.work.bytes,
         "roofline_share": group.roofline,
+        "bound": roof.bound(group.work),
     }
 
 
@@ -81,10 +82,10 @@ def _table(heading: str, other: str) -> Table:
 def _rest(groups: Sequence[ProfileGroup], total: ProfileGroup) -> list[str]:
     nanoseconds = sum(group.nanoseconds for group in groups)
     count = sum(group.commands for group in groups)
-    return [f"x{count}", *_times(nanoseconds, total), *[""] * 5]
+    return [f"x{count}", *_times(nanoseconds, total), *[""] * 6]
 
 
-def _figures(group: ProfileGroup, total: ProfileGroup) -> list[str]:
+def _figures(group: ProfileGroup, total: ProfileGroup, roof: Roof) -> list[str]:
     work, roofline, time = group.work, group.roofline, group.nanoseconds
     mads = work.multiply_adds
     return [
@@ -95,6 +96,7 @@ def _figures(group: ProfileGroup, total: ProfileGroup) -> list[str]:
         "-" if mads is None or not time else f"{mads / time:.1f}",
         f"{work.bytes / time:.1f}" if time else "-",
         "-" if roofline is None else f"{roofline:.0%}",
+        roof.bound(work) or "-",
     ]
 
 

@@ -10,6 +10,7 @@ from statistics import median
 from .work import ProfileWork
 
 KERNEL, COPY = "kernel", "copy"
+ARITHMETIC, MEMORY = "arithmetic", "memory"
 
 
 @dataclass(frozen=True)
@@ -37,10 +38,22 @@ class Roof:
 
     def nanoseconds(self, work: ProfileWork) -> float | None:
         """Return the minimum time for `work`, or None if unknown."""
+        bounds = self._bounds(work)
+        return max(bounds.values()) if bounds else None
+
+    def bound(self, work: ProfileWork) -> str | None:
+        """Return what limits `work`: `arithmetic` or `memory`. Return None if unknown."""
+        bounds = self._bounds(work)
+        return max(bounds, key=lambda name: bounds[name]) if bounds else None
+
+    def _bounds(self, work: ProfileWork) -> dict[str, float]:
+        """Return the least time by each limit; nothing if the work is unknown."""
         if work.multiply_adds is None:
-            return None
-        arithmetic = work.multiply_adds / self.mads_per_nanosecond
-        return max(arithmetic, work.bytes / self.bytes_per_nanosecond)
+            return {}
+        return {
+            ARITHMETIC: work.multiply_adds / self.mads_per_nanosecond,
+            MEMORY: work.bytes / self.bytes_per_nanosecond,
+        }
 
 
 @dataclass(frozen=True)

@@ -20,8 +20,8 @@ from ..build import device_facts
 from ..devices import Device
 from .figures import Figure
 
-_FORMAT = "3"
-"""Version of the measuring kernels; if it changes, devices are measured again."""
+_FORMAT = "4"
+"""Version of the measurement; if it changes, devices are measured again."""
 
 
 def kept_file(device: Device, family: str) -> Path | None:

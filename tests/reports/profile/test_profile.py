@@ -11,7 +11,7 @@ from xdsl.parser import Parser
 
 from clopt.context import CloptContext
 from clopt.dialects.cl import ProgramOp, Target
-from clopt.reports.profile import Profile, profile_of, trace_text
+from clopt.reports.profile import Profile, ProfileWork, Roof, profile_of, trace_text
 
 # @scale multiplies 1000 floats: 1000 multiply-adds and 8000 bytes. The empty launch never runs.
 PROGRAM = """
@@ -93,6 +93,13 @@ def test_groups_sum_medians_and_the_slowest_is_first() -> None:
 
 def test_the_whole_lasts_from_the_first_start_to_the_last_end() -> None:
     assert profile().nanoseconds == 5500  # 5500, 5400 and 13800
+
+
+@pytest.mark.parametrize(("adds", "bound"), [(100, "memory"), (1000, "arithmetic"), (None, None)])
+def test_the_longer_of_two_times_binds(adds: int | None, bound: str | None) -> None:
+    roof, work = Roof(mads_per_nanosecond=10, bytes_per_nanosecond=4), ProfileWork(adds, 200)
+    assert roof.bound(work) == bound
+    assert roof.nanoseconds(work) == {"memory": 50, "arithmetic": 100, None: None}[bound]
 
 
 def test_without_loops_the_roofline_is_unknown() -> None:

@@ -63,6 +63,9 @@ def test_a_busy_neighbour_changes_little(gain: float, width: int) -> None:
     found = values(Readings(tiles, copies.tolist(), launches.tolist()))
     assert found["vector_width"] == width
     assert (found["bandwidth"], found["launch_microseconds"]) == (50.0, 3.0)
+    peak = found["mads_per_nanosecond"]
+    assert isinstance(peak, float)
+    assert 0.7 < peak / (100.0 if width == 16 else 100.0 / gain) <= 1.0
 
 
 def test_a_machine_that_lets_one_core_work_says_nothing_of_launches() -> None:
