@@ -78,7 +78,6 @@ def test_classifier(rng: np.random.Generator, kernel: str, classes: int, transfo
 @given(generators, st.sampled_from([2, 3, 4]))
 @examples(10)
 def test_probabilities(rng: np.random.Generator, classes: int) -> None:
-    """onnxruntime iterates until the error is 0.005 divided by the number of classes."""
     attributes = _machine(rng, "RBF", classes)
     pairs = len(attributes["rho"])
     case = learned(
@@ -92,7 +91,7 @@ def test_probabilities(rng: np.random.Generator, classes: int) -> None:
     labels, scores = load(case.model).run(*case.feeds.values())
     expected = by_onnxruntime(case.model, case.feeds)
     np.testing.assert_array_equal(labels, expected[0])
-    np.testing.assert_allclose(scores, expected[1], atol=0.01)
+    np.testing.assert_allclose(scores, expected[1], atol=1e-5)
     np.testing.assert_allclose(scores.sum(1), 1, rtol=1e-5)
 
 
