@@ -113,7 +113,8 @@ class LargerSizesSearch:
             for name, size in dims.items()
         }
         # A program for all lengths of a cache, whose memory they share.
-        rounded |= {name: dims[name] + left for name, left in exact.room_left().items()}
+        room = exact.room_left().items()
+        rounded |= {name: dims[name] + left for name, left in room if name in dims}
         names = [name for name in dims if rounded[name] > 1 and name not in self._exact]
         if not names:
             return None

@@ -260,7 +260,8 @@ class ScatterNDOp(IndexedOp):
 class InsertSliceOp(NNOp):
     """A copy of x whose elements along an axis, from `start` on, are those of another tensor.
 
-    Elements that would be outside of x are left out. `start` is a scalar.
+    Elements that would be outside of x are left out. `start` is a scalar, or has a number for each
+    element of axis 0, such as the lengths of caches in a batch.
     """
 
     name = "nn.insert_slice"
@@ -290,6 +291,10 @@ class InsertSliceOp(NNOp):
             f"the slice has the shape {list(shapes[1])}, which differs from {list(shapes[0])} "
             f"outside axis {axis}",
         )
-        is_scalar = is_integer(start.element_type) and not start.get_shape()
-        require(is_scalar, f"start must be an integer scalar but is {start}")
+        require(is_integer(start.element_type), f"start must be an integer but is {start}")
+        by_row = (shapes[0][0],) if axis else ()
+        require(
+            start.get_shape() in ((), by_row),
+            f"start must be a scalar or have a number for each row but is {start}",
+        )
         return [x]

@@ -81,11 +81,19 @@ def _insert_slice(op: nn.InsertSliceOp, operands: Sequence[Array]) -> Array:
     x, inserted, start = operands
     (axis,) = ints(op.axis)
     result = x.copy()
+    if start.ndim:
+        for each in zip(result, inserted, start, strict=True):
+            _insert(*each, axis - 1)
+    else:
+        _insert(result, inserted, start, axis)
+    return result
+
+
+def _insert(result: Array, inserted: Array, start: Array, axis: int) -> None:
     moved, rows = (np.moveaxis(each, axis, 0) for each in (result, inserted))
     first, size = int(start), len(moved)
     begin, end = min(max(0, first), size), min(max(0, first + len(rows)), size)
     moved[begin:end] = rows[begin - first : end - first]
-    return result
 
 
 EVALUATORS: dict[type[Operation], Callable[[Any, Sequence[Array]], Any]] = {

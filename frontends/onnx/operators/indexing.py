@@ -109,13 +109,15 @@ def import_tensor_scatter(node: NodeContext) -> SSAValue:
     node.check_rank(1, node.rank(), node.rank())
     axis = node.axis(node.integer("axis", -2), node.rank())
     circular = node.choice("mode", "linear", ("linear", "circular")) == "circular"
-    shape = shape_of(update)
+    shape, start = shape_of(update), node.optional(2)
+    if not circular:
+        first = builder.constant(np.array(0)) if start is None else start
+        return node.add(nn.InsertSliceOp(cache, update, first, axis))
     index = builder.positions(shape[axis], axis, len(shape))
-    if (start := node.optional(2)) is not None:
+    if start is not None:
         starts = builder.reshape(builder.cast(start, i64), (shape[0], *[1] * (len(shape) - 1)))
         index = builder.binary("add", index, starts)
-    if circular:
-        index = builder.binary("mod", index, node.shape()[axis])
+    index = builder.binary("mod", index, node.shape()[axis])
     return node.add(nn.ScatterElementsOp(cache, builder.expand(index, shape), update, axis))
 
 

@@ -33,3 +33,9 @@
 %a, %b, %c = "test.op"() : () -> (tensor<2x3xf32>, tensor<4x1xi64>, tensor<4x2xf32>)
 // expected-error@+1 {{updates must have shape [4, 3] but have [4, 2]}}
 %r = nn.scatter_nd add %a, %b, %c : (tensor<2x3xf32>, tensor<4x1xi64>, tensor<4x2xf32>) -> tensor<2x3xf32>
+
+// -----
+
+%a, %b, %c = "test.op"() : () -> (tensor<2x3xf32>, tensor<2x1xf32>, tensor<3xi64>)
+// expected-error@+1 {{start must be a scalar or have a number for each row but is tensor<3xi64>}}
+%r = nn.insert_slice %a, %b, %c {axis = 1 : i64} : (tensor<2x3xf32>, tensor<2x1xf32>, tensor<3xi64>) -> tensor<2x3xf32>

@@ -230,9 +230,10 @@ def lower_scatter_nd(kernel: KernelBuilder, op: nn.ScatterNDOp) -> None:
 def lower_insert_slice(kernel: KernelBuilder, op: nn.InsertSliceOp) -> None:
     """Define `y[.., start + j, ..] = inserted[.., j, ..]` over a copy of x."""
     axis, size = op.axis.value.data, nn.shape_of(op.inserted)[op.axis.value.data]
+    rank = len(nn.shape_of(op.start))
 
     def element(body: Body, index: Sequence[Index]) -> ScalarValue:
-        at = body.index_scalar(index[axis], i32) - body.read(op.start, ()).cast(i32)
+        at = body.index_scalar(index[axis], i32) - body.read(op.start, index[:rank]).cast(i32)
 
         def inserted() -> ScalarValue:
             position = body.dynamic_index(at, size)

@@ -344,6 +344,13 @@ def test_operation(
     check(build, inputs, by_onnx(name, given, 1, **attributes))
 
 
+def test_insert_slice_at_a_start_for_each_row() -> None:
+    operands = [np.array([[*b"0123"], [*b"4567"]]), np.array([[*b"a"], [*b"b"]]), np.array([2, 0])]
+    source = TestOp(result_types=[*map(nn.array_type, operands)])
+    (found,) = evaluate(nn.InsertSliceOp(*source.results, 1), operands) or ()
+    assert [bytes(row.tolist()).decode() for row in found] == ["01a3", "b567"]
+
+
 def test_index_out_of_range_is_not_evaluated() -> None:
     x, at = floats(3), integers(3)
     source = TestOp(result_types=[nn.array_type(x), nn.array_type(at)])

@@ -156,6 +156,11 @@ CASES: list[tuple[Build, list[Attribute], list[Attribute]]] = [
         [_t(5, 6), _t(5, 2), _t(type=i64)],
         [_t(5, 6)],
     ),
+    (
+        lambda x, u, at: nn.InsertSliceOp(x, u, at, -1),
+        [_t(5, 6), _t(5, 2), _t(5, type=i64)],
+        [_t(5, 6)],
+    ),
     (nn.ScatterNDOp, [_t(5, 6), _t(4, 1, type=i64), _t(4, 6)], [_t(5, 6)]),
     (lambda x: nn.ExpandOp(x, (2, 3, 4)), [_t(3, 1)], [_t(2, 3, 4)]),
     (lambda x: nn.TileOp(x, (2, 0)), [_t(3, 1)], [_t(6, 0)]),

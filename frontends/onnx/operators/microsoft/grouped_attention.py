@@ -26,8 +26,8 @@ class Cache:
 
     builder: Builder
     length: int
-    positions: SSAValue
-    """[batch, new], or [1, new] if it is the same for all."""
+    starts: SSAValue
+    """[batch]: where the first new entry goes."""
 
     def extended(self, past: SSAValue | None, new: SSAValue) -> SSAValue:
         """Append `new`, [batch, heads, new, size], to the cache `past`."""
@@ -39,9 +39,7 @@ class Cache:
         if filled < self.length:
             shape = (batch, heads, self.length - filled, size)
             held.append(builder.expand(builder.scalar(0, new), shape))
-        index = builder.reshape(self.positions, (shape_of(self.positions)[0], 1, count, 1))
-        index = builder.expand(index, shape_of(new))
-        return builder.add(nn.ScatterElementsOp(builder.concat(held, 2), index, new, 2))
+        return builder.add(nn.InsertSliceOp(builder.concat(held, 2), new, self.starts, 2))
 
 
 def import_grouped_query_attention(node: NodeContext) -> Results:
@@ -66,9 +64,11 @@ def import_grouped_query_attention(node: NodeContext) -> Results:
         rotation = read_rotation(builder, node.input(7), node.input(8), placed, interleaved)
         q, k = rotation.apply(builder, q), rotation.apply(builder, k)
     held = 0 if node.optional(3) is None else node.shape(3)[2]
-    cache = Cache(builder, max(held, total), positions)
+    cache = Cache(builder, max(held, total), builder.reshape(starts, (batch,)))
     k, v = cache.extended(node.optional(3), k), cache.extended(node.optional(4), v)
-    live = [builder.slice(each, 2, 0, total) for each in (k, v)]
+    # Slices of whole caches stay until proofs have compared the network with smaller ones.
+    shape = (batch, groups, total, size)
+    live = [builder.add(nn.SliceOp(each, [0] * 4, shape, [1] * 4)) for each in (k, v)]
     keys, values = (builder.reshape(each, (batch, groups, 1, total, size)) for each in live)
     queries = builder.reshape(q, (batch, groups, heads // groups, length, size))
     scores = _masked(node, scaled_scores(node, queries, keys), positions)

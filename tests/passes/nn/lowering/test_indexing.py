@@ -111,11 +111,13 @@ def test_insert_slice(
 ) -> None:
     axis = data.draw(st.integers(0, len(shape) - 1))
     x, inserted = numbers(seed, shape), numbers(seed, (*shape[:axis], count, *shape[axis + 1 :]))
-    at = np.array(start, data.draw(st.sampled_from(["i4", "i8"])))
+    by_row = bool(axis) and data.draw(st.booleans())
+    starts = seed.integers(-3, 6, shape[0]) if by_row else np.array(start)
+    at = starts.astype(data.draw(st.sampled_from(["i4", "i8"])))
     (y,) = evaluate(lambda x, u, at: nn.InsertSliceOp(x, u, at, axis), x, inserted, at)
     for index in np.ndindex(*shape):
         place = list(index)
-        place[axis] -= start
+        place[axis] -= starts[index[0]] if by_row else start
         is_new = 0 <= place[axis] < count
         assert y[index] == (inserted[tuple(place)] if is_new else x[index])
 
