@@ -86,7 +86,10 @@ def _observed(module: ModuleOp, observe: Callable[[func.FuncOp], Sequence[SSAVal
 
 
 def _batches(function: func.FuncOp, data: Arrays) -> Iterator[list[Array]]:
-    """Yield the inputs of each inference: consecutive parts of each array, along axis 0."""
+    """Yield the inputs of each inference: consecutive parts of each array, along axis 0.
+
+    The last part is filled up with the first samples.
+    """
     count = len(function.args)
     names = nn.parameter_names(function)[:count]
     for name in data:
@@ -102,20 +105,20 @@ def _batches(function: func.FuncOp, data: Arrays) -> Iterator[list[Array]]:
             raise CloptError(f"calibration: the array for the input {name} is missing.")
         array = data[name]
         fits = array.ndim == len(shape) and array.shape[1:] == shape[1:] and array.dtype == dtype
-        if not shape or not fits or not len(array) or len(array) % shape[0]:
+        if not shape or not fits or not len(array):
             text = " x ".join(map(str, ("n", *shape[1:])))
             raise CloptError(
-                f"calibration: {name} takes arrays of {dtype} and shape {text}, where n is a "
-                f"multiple of {shape[0] if shape else 1}, not {array.dtype} of {list(array.shape)}."
+                f"calibration: {name} takes arrays of {dtype} and shape {text}, where n is at "
+                f"least 1, not {array.dtype} of {list(array.shape)}."
             )
-        counts[name] = len(array) // shape[0]
+        counts[name] = -(-len(array) // shape[0])
     if len(set(counts.values())) > 1:
         text = ", ".join(f"{count} for {name}" for name, count in counts.items())
         raise CloptError(f"calibration: the arrays hold different numbers of batches: {text}.")
     sizes = [nn.shape_of(value)[0] for value in function.args]
     for i in range(next(iter(counts.values()), 0)):
         yield [
-            np.ascontiguousarray(data[name][i * size : (i + 1) * size])
+            np.take(data[name], range(i * size, (i + 1) * size), 0, mode="wrap")
             for name, size in zip(names, sizes, strict=True)
         ]
 
