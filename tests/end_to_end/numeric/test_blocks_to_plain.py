@@ -14,6 +14,7 @@ import clopt
 from clopt.context import CloptContext
 from clopt.dialects import tir
 from clopt.messages.source import Source, SourceModule
+from clopt.targets import load_target
 from support import effort
 
 
@@ -118,12 +119,18 @@ MOBILE = Window(2, 3, 8, (13, 17), (3, 3), (2, 2), (1, 1), (1, 1, 1, 1), pools=F
 """Such as those of MobileNetV2."""
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.parametrize("pools", [False, True])
 def test_lanes_are_channels_and_a_tile_lies_along_a_row(pools: bool) -> None:
     """A tile across rows or images would store single elements of many lines."""
     plan = _last_plan(_compiled(replace(MOBILE, pools=pools), (2, 24, 7, 9)))
     assert plan.rule == "channel-blocks"
-    assert plan.parameters["columns"] == 9
+    blocks, columns = (plan.parameters[name] for name in ("blocks", "columns"))
+    assert isinstance(blocks, int)
+    assert isinstance(columns, int)
+    assert columns > 1
+    # The other registers keep operands for the next step of the window.
+    assert blocks * columns <= load_target("pocl").machine.vector_registers // 2
 
 
 def pairs(least: int, most: int) -> st.SearchStrategy[tuple[int, int]]:
