@@ -234,6 +234,27 @@ def test_short_scan_is_unrolled():
     )
 
 
+@pytest.mark.parametrize("length", [2, 7])
+def test_the_scan_of_opset_8_has_a_batch(length: int):
+    agree(
+        onnx.parser.parse_model(f"""
+        <ir_version: 9, opset_import: ["": 8]>
+        g (float[3,2] x, float[3,{length},2] a, float[3,{length}] b)
+            => (float[3,2] last, float[3,{length},2] all)
+        {{
+            last, all = Scan <
+                num_scan_inputs = 2, directions = [1, 0],
+                body = body (float[2] s, float[2] r, float c) => (float[2] next, float[2] o) {{
+                    scaled = Mul (r, c)
+                    next = Sub (scaled, s)
+                    o = Neg (next)
+                }}
+            > (, x, a, b)
+        }}
+    """)
+    )
+
+
 def test_element_types_of_initializers():
     for dtype in ("float16", "float64", "bool", "int8", "uint16", "uint64"):
         array = np.array([0, 1, 1, 0]).astype(dtype)

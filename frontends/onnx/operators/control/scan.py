@@ -35,11 +35,45 @@ def import_scan(node: NodeContext) -> Sequence[SSAValue]:
     if outputs < 0:
         node.refuse("its body has fewer outputs than there are states.")
     (length,) = lengths
-    scan = _Scan(body, states, scans, axes, out_axes, in_backward, out_backward, length)
-    if length > MOST_UNROLLED:
-        with suppress(CannotRoll):
-            return _rolled_scan(node, scan)
-    return _unrolled_scan(node, scan)
+    return _Scan(body, states, scans, axes, out_axes, in_backward, out_backward, length).run(node)
+
+
+def import_batched_scan(node: NodeContext) -> Sequence[SSAValue]:
+    """Import the Scan of opset 8: one over axis 1 for each element of a batch, axis 0."""
+    body, count = node.graph("body"), node.integer("num_scan_inputs")
+    lengths, *values = node.inputs
+    if lengths is not None:
+        node.refuse("sequence_lens is not supported; convert the model to opset 9.")
+    if not 1 <= count <= len(values) or None in values:
+        node.refuse(f"num_scan_inputs is {count}, but the node has {len(values)} values.")
+    present = [value for value in values if value is not None]
+    if any(
+        len(shape_of(value)) < 1 + (i >= len(present) - count) for i, value in enumerate(present)
+    ):
+        node.refuse("its states need a batch axis, and its scan inputs a sequence axis, too.")
+    sizes = {shape_of(value)[:1] for value in present}
+    steps = {shape_of(value)[1] for value in present[len(present) - count :]}
+    if len(sizes) != 1 or not 1 <= max(sizes)[0] <= MAX_ITERATIONS:
+        node.refuse(f"its inputs must share a batch of 1 to {MAX_ITERATIONS}.")
+    if len(steps) != 1 or not 1 <= max(steps) <= MOST_ITERATIONS:
+        node.refuse(f"its inputs must share one length of 1 to {MOST_ITERATIONS}.")
+    states = len(present) - count
+    outputs = len(body.output) - states
+    if outputs < 0:
+        node.refuse("its body has fewer outputs than there are states.")
+    backward = _lengths(node, "directions", count)
+    columns: list[Sequence[SSAValue]] = []
+    for at in range(*sizes.pop()):
+        row = [
+            node.builder.reshape(node.builder.slice(value, 0, at, 1), shape_of(value)[1:])
+            for value in present
+        ]
+        zeros = [0] * outputs
+        scan = _Scan(
+            body, row[:states], row[states:], [0] * count, zeros, backward, zeros, max(steps)
+        )
+        columns.append(scan.run(node))
+    return [stack(node, column, 0) for column in zip(*columns, strict=True)]
 
 
 @dataclass(frozen=True)
@@ -55,6 +89,13 @@ class _Scan:
     in_backward: Sequence[int]
     out_backward: Sequence[int]
     length: int
+
+    def run(self, node: NodeContext) -> Sequence[SSAValue]:
+        """Import the iterations; return the last states and the stacked outputs."""
+        if self.length > MOST_UNROLLED:
+            with suppress(CannotRoll):
+                return _rolled_scan(node, self)
+        return _unrolled_scan(node, self)
 
 
 def _rolled_scan(node: NodeContext, scan: _Scan) -> Sequence[SSAValue]:
@@ -112,9 +153,4 @@ def _lengths(node: NodeContext, name: str, length: int) -> Sequence[int]:
     return [0] * length if values is None else values
 
 
-def refuse_old_scan(node: NodeContext) -> SSAValue:
-    """Refuse the Scan of opset 8, which has a batch dimension."""
-    node.refuse("the Scan of opset 8 is not supported; convert the model to opset 9.")
-
-
-TABLE: Table = {"Scan": {8: refuse_old_scan, 9: import_scan}}
+TABLE: Table = {"Scan": {8: import_batched_scan, 9: import_scan}}
