@@ -18,6 +18,7 @@ from functools import partial
 from importlib import import_module
 from pathlib import Path
 from statistics import median
+from typing import Any
 
 import numpy as np
 import onnxruntime
@@ -37,10 +38,11 @@ SETS = {
     "language": ("open_language", "LANGUAGE"),
     "signals": ("open_signals", "SIGNALS"),
     "tables": ("open_tables", "ESTIMATORS"),
+    "keras": ("open_keras", "KERAS"),
 }
 """The module and the variable of each set. Only those that are named are imported."""
 
-OTHERS = {"tables": "skl2onnx"}
+OTHERS = {"tables": "skl2onnx", "keras": "tf2onnx"}
 """The exporters of the sets that are not networks of PyTorch."""
 
 
@@ -70,8 +72,12 @@ class Row:
         ]
 
 
-def error_of(got: np.ndarray, wanted: np.ndarray) -> float:
+def error_of(got: Any, wanted: Any) -> float:
     """Return the largest error of an output; infinity for another shape, or NaN elsewhere."""
+    if isinstance(wanted, list):  # of dictionaries
+        if [*map(list, got)] != [*map(list, wanted)]:
+            return float("inf")
+        got, wanted = (np.array([[*each.values()] for each in x]) for x in (got, wanted))
     if got.shape != wanted.shape or got.dtype != wanted.dtype:
         return float("inf")
     if wanted.dtype.kind != "f":
@@ -119,6 +125,8 @@ def measure(
 
 def model_count(model: clopt.CompiledModel) -> int:
     """Return the number of programs that a model has compiled."""
+    if isinstance(model, clopt.SequenceModel):
+        model = model.stated()
     assert isinstance(model, clopt.DynamicModel)
     return model.programs
 
@@ -157,6 +165,7 @@ def main() -> None:
     args = parser.parse_args()
     warnings.simplefilter("ignore", CloptWarning)
     onnxruntime.set_default_logger_severity(4)
+    clopt.list_devices()  # OpenCL runtimes crash if TensorFlow is loaded before them
     chosen = [each for of in args.sets for each in models(of, args.exporters)]
     wanted = [each for each in chosen if not args.names or each[0] in args.names]
     title = f"# Models with open dimensions on {args.device}"

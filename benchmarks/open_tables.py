@@ -84,7 +84,6 @@ def model_of(name: str) -> OpenModel:
         model = convert_sklearn(
             estimator,
             initial_types=[("rows", FloatTensorType([None, _FEATURES]))],
-            options={"zipmap": False} if hasattr(estimator, "classes_") else None,
             target_opset={"": 18, "ai.onnx.ml": 3},
         )
         path.write_bytes(model.SerializeToString())
