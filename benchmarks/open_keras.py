@@ -67,7 +67,7 @@ def _u_net() -> keras.Model:
     skipped = layers.Conv2D(4, 3, padding="same", activation="elu")(image)
     x = layers.Conv2D(8, 3, 2, "same", activation="elu")(skipped)
     up = layers.Conv2DTranspose(4, 2, 2)(x)
-    resized = layers.UpSampling2D(interpolation="bilinear")(x)
+    resized = layers.UpSampling2D()(x)
     x = layers.Concatenate()([skipped, up, resized])
     return keras.Model(image, layers.Conv2D(2, 1, activation="sigmoid")(x))
 
@@ -84,7 +84,7 @@ def _encoder() -> keras.Model:
     x = layers.Embedding(50, 16)(tokens)
     attended = layers.MultiHeadAttention(2, 8)(x, x, use_causal_mask=True)
     x = layers.LayerNormalization()(x + attended)
-    x = layers.LayerNormalization()(x + layers.Dense(16)(layers.Dense(32, "gelu")(x)))
+    x = layers.LayerNormalization()(x + layers.Dense(16)(layers.Dense(32, "silu")(x)))
     return keras.Model(tokens, layers.Dense(50)(x))
 
 
@@ -120,8 +120,12 @@ def _resized(image: tf.Tensor) -> tf.Tensor:
 
 def _spectrum(sound: tf.Tensor) -> tf.Tensor:
     frames = tf.signal.frame(sound, 16, 8)
-    power = tf.abs(tf.signal.rfft(frames * tf.signal.hann_window(16))) ** 2
-    return tf.math.log(power + 1e-3)
+    angles = np.outer(np.arange(16), np.arange(9)) * (np.pi / 8)
+    windowed = frames * tf.signal.hann_window(16)  # ONNX has no complex numbers
+    parts = [
+        tf.matmul(windowed, basis.astype(np.float32)) for basis in (np.cos(angles), np.sin(angles))
+    ]
+    return tf.math.log(parts[0] ** 2 + parts[1] ** 2 + 1e-3)
 
 
 def _messages(nodes: tf.Tensor, edges: tf.Tensor) -> tf.Tensor:
