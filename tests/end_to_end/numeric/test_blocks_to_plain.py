@@ -133,6 +133,28 @@ def test_lanes_are_channels_and_a_tile_lies_along_a_row(pools: bool) -> None:
     assert blocks * columns <= load_target("pocl").machine.vector_registers // 2
 
 
+@pytest.mark.parametrize(("channels", "width"), [(96, 16), (120, 8)])
+def test_lanes_of_means_are_channels_of_one_image(channels: int, width: int) -> None:
+    """Vectors across images would gather each element from another page."""
+    x, y = f"tensor<32x{channels}x7x7xf32>", f"tensor<32x{channels}x1x1xf32>"
+    packed = f"tensor<32x{channels}x7x7xf32, #nn.layout<[1 by 16]>>"
+    mean = f"nn.reduce mean %a {{axes = array<i64: 2, 3>, keepdims}} : ({x}) -> {y}"
+    text = f"""
+func.func @main(%x: {x} {{nn.name = "x"}}) -> ({y} {{nn.name = "y"}}) {{
+  %p = nn.relayout %x : {x} -> {packed}
+  %y = nn.fused %p : ({packed}) -> {y} {{
+  ^bb0(%a: {x}):
+    %r = {mean}
+    nn.yield %r : {y}
+  }}
+  func.return %y : {y}
+}}"""
+    module = SourceModule.parse(CloptContext(), Source("means", text)).module
+    plan = _last_plan(clopt.compile(module, "pocl vector_width=16 vector_registers=32"))
+    assert plan.rule == "register-tile"
+    assert (plan.parameters["col"], plan.parameters["width"]) == (1, width)
+
+
 def pairs(least: int, most: int) -> st.SearchStrategy[tuple[int, int]]:
     return st.tuples(st.integers(least, most), st.integers(least, most))
 

@@ -160,7 +160,8 @@ def candidates(model: RegisterTileModel) -> Iterator[RegisterTile]:
 def _columns(model: RegisterTileModel) -> Iterator[tuple[int, int]]:
     """Yield the variables that can be columns, each with the lanes of its vectors.
 
-    A load of every other element loads twice the lanes of its vectors.
+    A load of every other element loads twice the lanes of its vectors. If vectors do not fill the
+    extent, narrower ones may: the last tile of 120 channels in blocks of 16 would start in a block.
     """
     for col, extent in enumerate(model.extents):
         width = model.target.machine.vector_width
@@ -168,6 +169,9 @@ def _columns(model: RegisterTileModel) -> Iterator[tuple[int, int]]:
             width //= 2
         if width >= 2:
             yield col, width
+        whole = gcd(width, extent)
+        if 2 <= whole < width and any(load.steps[col] is None for load in model.contraction.loads):
+            yield col, whole
         if 2 * width > _WIDEST and any(load.steps[col] == 2 for load in model.contraction.loads):
             yield col, _WIDEST // 2
 
