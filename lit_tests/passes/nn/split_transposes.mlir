@@ -2,7 +2,7 @@
 // RUN: clopt %s --target generic -p nn-split-transposes --split-input-file | filecheck %s --check-prefix CPU
 
 // Schedules of CPUs transpose the part that a work-item needs.
-// CPU-NOT: nn.transpose
+// CPU-NOT: nn.transpose %{{[kb]}}
 
 // A computed right operand is written in the order in which the product reads it.
 // CHECK-LABEL: @attention
@@ -48,4 +48,35 @@ func.func @in_a_kernel(%a: tensor<4x8xf32>, %b: tensor<6x8xf32>) -> tensor<4x6xf
     nn.yield %z : tensor<4x6xf32>
   }
   func.return %y : tensor<4x6xf32>
+}
+
+// -----
+
+// The lines of a column are 4096 bytes apart, so they share a set of the cache.
+// CPU-LABEL: @pages
+// CPU-NEXT: [[t:%.*]] = nn.transpose %a {perm = array<i64: 1, 0>} : (tensor<64x1024xf32>) -> tensor<1024x64xf32>
+// CPU-NEXT: nn.matmul [[t]], %b : (tensor<1024x64xf32>, tensor<64x128xf32>) -> tensor<1024x128xf32>
+// CHECK-LABEL: @pages
+// CHECK-NEXT: nn.matmul %a, %b {transpose_a}
+func.func @pages(%a: tensor<64x1024xf32>, %b: tensor<64x128xf32>) -> tensor<1024x128xf32> {
+  %y = nn.matmul %a, %b {transpose_a} : (tensor<64x1024xf32>, tensor<64x128xf32>) -> tensor<1024x128xf32>
+  func.return %y : tensor<1024x128xf32>
+}
+
+// -----
+
+// CPU-LABEL: @no_pages
+// CPU-NEXT: nn.matmul %a, %b {transpose_a}
+func.func @no_pages(%a: tensor<64x1000xf32>, %b: tensor<64x128xf32>) -> tensor<1000x128xf32> {
+  %y = nn.matmul %a, %b {transpose_a} : (tensor<64x1000xf32>, tensor<64x128xf32>) -> tensor<1000x128xf32>
+  func.return %y : tensor<1000x128xf32>
+}
+
+// -----
+
+// CPU-LABEL: @few_columns
+// CPU-NEXT: nn.matmul %a, %b {transpose_a}
+func.func @few_columns(%a: tensor<64x1024xf32>, %b: tensor<64x8xf32>) -> tensor<1024x8xf32> {
+  %y = nn.matmul %a, %b {transpose_a} : (tensor<64x1024xf32>, tensor<64x8xf32>) -> tensor<1024x8xf32>
+  func.return %y : tensor<1024x8xf32>
 }

@@ -17,6 +17,8 @@ from .rule import Rule
 ROWS = (
     # Kernels without a reduction: one rule for each kind of device and memory.
     "texels.texels:TEXELS",
+    # Before vectors in the order of the result, which would visit a line again for each element.
+    "cpu.transposition:TRANSPOSITION",
     "cpu.elementwise:CPU_ELEMENTWISE",
     # Before single elements, where rows are long enough.
     "gpu.row_texels:ROW_TEXELS",
