@@ -81,7 +81,7 @@ class SequenceModel(OpenModel):
 
     def largest(self) -> CompiledModel:
         """Return the program for the largest sizes; raise CloptError if they are not known."""
-        return self.stated()
+        return self.stated().largest()
 
     def _compiled(self) -> list[CompiledModel]:
         return [program for each in self._programs.all() for program in each._compiled()]

@@ -95,6 +95,12 @@ def test_lists_of_several_lengths_in_any_order(device: str):
     assert repr(compiled).endswith("4 programs so far)")
 
 
+def test_memory_for_stated_lengths_of_ranges_of_sizes():
+    """Two elements of at most 4 x 3 floats, a vector of 3, and the results."""
+    compiled = clopt.compile(SCALED, "pocl", dims={"s": 2, "n": (1, 4)})
+    assert compiled.memory.inputs == compiled.memory.outputs == (2 * 4 * 3 + 3) * 4
+
+
 def test_elements_of_any_rank_at_positions_that_are_inputs(devices: dict[str, str]):
     for device in devices.values():
         compiled = clopt.compile(INSERTED, device=device)
