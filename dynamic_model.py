@@ -8,21 +8,19 @@ from contextlib import suppress
 from dataclasses import replace
 from os import PathLike
 from pathlib import Path
-from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn
-from weakref import WeakValueDictionary
 
 from .compiled_model import CompiledModel
+from .compiling_model import CompilingModel
 from .errors import CloptError, warn
 from .larger_sizes import LargerSizesSearch
 from .messages.arguments import check_type
 from .messages.open_dimensions import OpenModelError, OpenValuesError
 from .messages.open_sequences import OpenSequencesError
 from .messages.printable import printable
-from .open_model import OpenModel, symbols_of
+from .open_model import symbols_of
 from .padded_program import PaddedProgram
-from .program_cache import ProgramCache
 from .ranged_compilation import RangedCompilation
 from .ranged_model import RangedModel
 from .sequence_model import SequenceModel
@@ -62,7 +60,7 @@ def compile_any(
     return compiled
 
 
-class DynamicModel(OpenModel):
+class DynamicModel(CompilingModel):
     """A model with open dimensions, or whose shapes depend on values of small inputs.
 
     It compiles a program for each set of sizes and values, when an inference first needs it, and
@@ -77,22 +75,14 @@ class DynamicModel(OpenModel):
         ranges: Mapping[str, SizeRange],
     ) -> None:
         """`reason` says what is missing for a single program; `ranges` are those of dimensions."""
-        super().__init__(*compilation.ports())
+        super().__init__(compilation, compilation.ports())
         self.reason = reason
         """What is missing for a single program."""
         self.values = compilation.options.values
-        self.origin = compilation.origin
-        self._compilation = compilation
-        self._programs = ProgramCache()
         self._ranges = ranges
         self._larger = LargerSizesSearch(ranges, self.inputs)
         self._deciding: dict[Hashable, list[str]] = {}
-        self._arrays: WeakValueDictionary[str, Array] = WeakValueDictionary()
         self._told = False
-        self._lock = Lock()
-
-    def __repr__(self) -> str:
-        return self._text(self.programs, "so far")
 
     @property
     def programs(self) -> int:
@@ -114,15 +104,6 @@ class DynamicModel(OpenModel):
         larger = self._larger.find(self._compilation, most)
         key, bound = self._larger.program(self._compilation, most, larger)
         return self._programs.get(key, lambda: self._compile(bound))
-
-    def _compiled(self) -> list[CompiledModel]:
-        return self._programs.all()
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The remarks of the programs compiled so far, without duplicates."""
-        remarks = (remark for each in self._programs.all() for remark in each.remarks)
-        return tuple(dict.fromkeys(remarks))
 
     def for_inputs(self, inputs: Arrays) -> CompiledModel:
         """Return the program for inputs of these sizes, which is compiled if necessary.
@@ -178,14 +159,6 @@ class DynamicModel(OpenModel):
             f"The model has one program for each {self.reason.programs()}, or take the program for "
             "some inputs by model.for_inputs(inputs)."
         )
-
-    def _settle(self) -> None:
-        """Choose the device, context and queue that all programs share."""
-        with self._lock:
-            place = self._compilation.place
-            if place.queue is None:
-                self._compilation = replace(self._compilation, place=place.chosen())
-                self._programs = ProgramCache()
 
     def _check(self, dims: Mapping[str, int]) -> None:
         self._larger.check(dims)

@@ -7,19 +7,17 @@ from dataclasses import replace
 from itertools import takewhile
 from os import PathLike
 from pathlib import Path
-from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NoReturn, cast
-from weakref import WeakValueDictionary
 
 from .compiled_model import CompiledModel
+from .compiling_model import CompilingModel
 from .errors import CloptError
 from .maps import maps_of, values_of
 from .messages.arguments import check_type, type_name
 from .messages.open_sequences import OpenSequencesError
 from .messages.printable import printable
 from .open_model import OpenModel, symbols_of
-from .program_cache import ProgramCache
 from .sequence_inputs import containers_of, element_sizes, stated_elements
 from .size_range import SizeRange
 from .static_compilation import StaticCompilation
@@ -36,12 +34,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     from .backends.pyopencl_runtime import Bindable, CommandQueue
-    from .backends.pyopencl_runtime.arrays import Array, Arrays, Given, Outputs
+    from .backends.pyopencl_runtime.arrays import Arrays, Given, Outputs
     from .model_contents import Contents
     from .padded_program import PaddedProgram
 
 
-class SequenceModel(OpenModel):
+class SequenceModel(CompilingModel):
     """A model that takes or returns lists, dictionaries, or None for an optional that is absent.
 
     A program is for one length of each sequence, and has an input `seq_0`, `seq_1`, ... for each
@@ -59,20 +57,13 @@ class SequenceModel(OpenModel):
     ) -> None:
         """`compile_flat` compiles a model whose elements are known."""
         self._dims, self._ranges = dict(compilation.options.dims or {}), dict(ranges)
-        super().__init__(*compilation.with_elements(None, {}).ports())
+        super().__init__(compilation, compilation.with_elements(None, {}).ports())
         self.reason = reason
         """The lengths that are missing for a single program."""
-        self.origin = compilation.origin
-        self._compilation, self._compile_flat = compilation, compile_flat
+        self._compile_flat = compile_flat
         self._lists = {port.name for port in (*self.inputs, *self.outputs) if port.container}
-        self._programs = ProgramCache()
-        self._arrays: WeakValueDictionary[str, Array] = WeakValueDictionary()
-        self._lock = Lock()
         self._make_executable = lambda: self.stated().executable
         self._check_names()
-
-    def __repr__(self) -> str:
-        return self._text(len(self._programs.all()), "so far")
 
     @property
     def contents(self) -> Contents:
@@ -82,15 +73,6 @@ class SequenceModel(OpenModel):
     def largest(self) -> CompiledModel:
         """Return the program for the largest sizes; raise CloptError if they are not known."""
         return self.stated().largest()
-
-    def _compiled(self) -> list[CompiledModel]:
-        return [program for each in self._programs.all() for program in each._compiled()]
-
-    @property
-    def remarks(self) -> tuple[str, ...]:
-        """The remarks of the programs compiled so far, without duplicates."""
-        remarks = (remark for each in self._programs.all() for remark in each.remarks)
-        return tuple(dict.fromkeys(remarks))
 
     def stated(self) -> CompiledModel:
         """Return the model for the lengths in `dims`, whose inputs and outputs are tensors.
@@ -245,14 +227,6 @@ class SequenceModel(OpenModel):
         elements, tensors = self._split(given)
         flat = self._flat(elements)
         return flat.serve(tensors, targets) if isinstance(flat, OpenModel) else (flat, tensors)
-
-    def _settle(self) -> None:
-        """Choose the device, context and queue that all programs share."""
-        with self._lock:
-            place = self._compilation.place
-            if place.queue is None:
-                self._compilation = replace(self._compilation, place=place.chosen())
-                self._programs = ProgramCache()
 
     def _tensors_of(
         self, ports: Sequence[TensorInfo], outputs: Iterable[str] | None
