@@ -75,8 +75,8 @@ def test_a_folder_of_one_length(path: Path, tmp_path: Path, device: str):
 def test_options_that_run_the_onnx_model_are_refused(path: Path, capsys):
     said = refusal(capsys, run.main, path, "--compare", "onnxruntime", "--target", "pocl")
     assert said.endswith(
-        "--compare needs inputs and outputs that are tensors, and this model has sequences or "
-        "optionals; compare it in Python."
+        "--compare needs inputs and outputs that are tensors, and this model has sequences, "
+        "optionals or maps; compare it in Python."
     )
 
 

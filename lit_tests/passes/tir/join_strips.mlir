@@ -31,7 +31,7 @@
 // LOOPS-NEXT:      %a = memref.alloca() : memref<1x4x4x56x8xf32, #tir.scope<private>>
 // LOOPS-NEXT:      tir.for parallel %i1o = 0 to 4 {
 // LOOPS-NEXT:        tir.for parallel %i2 = 0 to 4 {
-// LOOPS-NEXT:          tir.for parallel %i3o = 0 to 5 {
+// LOOPS-NEXT:          tir.for parallel %i3o = 0 to 7 {
 // LOOPS:                 memref.store %{{[0-9]*}}, %a[
 // LOOPS:           tir.for parallel %i1oo = 0 to 2 {
 // LOOPS:             memref.load %a[
