@@ -9,10 +9,22 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from xdsl.parser import Parser
 
 import clopt
+from clopt.context import CloptContext
+from clopt.dialects import cl, tir
+from clopt.passes.nn.fuse import NNFusePass
+from clopt.passes.nn.to_cl import NNToCLPass
+from clopt.passes.nn.to_tir import NNToTIRPass
+from clopt.passes.tir.lower_blocks import TIRLowerBlocksPass
+from clopt.passes.tir.rules.plans import plan_of
+from clopt.targets import load_target
 from support import effort
+from support.drawing import pick
 from support.onnx.models import model
+from support.tir import plans
+from support.tir.program import run_program
 
 
 def compiled(shape: tuple[int, ...], body: str, device: str | None = None) -> clopt.CompiledModel:
@@ -61,3 +73,39 @@ def test_transposed(device: str, sizes: list[int], data: st.DataObject) -> None:
     x = np.arange(prod(shape), dtype=np.float32).reshape(shape)
     found = compiled(shape, TRANSPOSED.format(",".join(map(str, perm))), device).run([x])[0]
     np.testing.assert_array_equal(found, x.transpose(perm) + np.float32(0.5))
+
+
+CASES = [((20, 33), (1, 0)), ((2, 20, 18), (0, 2, 1)), ((5, 4, 17), (2, 0, 1))]
+
+
+@given(st.sampled_from(CASES), st.data())
+@settings(max_examples=effort.examples(4))
+def test_any_tile(case: tuple[tuple[int, ...], tuple[int, ...]], data: st.DataObject) -> None:
+    """Each point of the rule's space transposes."""
+    shape, perm = case
+    types = ("x".join(map(str, sizes)) for sizes in (shape, [shape[i] for i in perm]))
+    x_type, y_type = (f"tensor<{sizes}xf32>" for sizes in types)
+    axes = ", ".join(map(str, perm))
+    ctx, target = CloptContext(), load_target("pocl")
+    module = Parser(
+        ctx,
+        f"""func.func @main(%x: {x_type}) -> {y_type} {{
+          %y = nn.transpose %x {{perm = array<i64: {axes}>}} : ({x_type}) -> {y_type}
+          func.return %y : {y_type}
+        }}""",
+    ).parse_module()
+    cl.set_target(module, target)
+    for step in (NNFusePass(), NNToCLPass(), NNToTIRPass()):
+        step.apply(ctx, module)
+
+    def any_point(func: tir.FuncOp) -> tir.PlanAttr:
+        spaces = plans.every_space(func, target)
+        ((rule, space),) = [each for each in spaces if each[0].name == "cpu-transposition"]
+        return plan_of(rule, plans.random_point(space, lambda values: pick(data, values)))
+
+    plans.schedule_module(ctx, module, any_point)
+    TIRLowerBlocksPass().apply(ctx, module)
+    module.verify()
+    x = np.arange(prod(shape), dtype=np.float32).reshape(shape)
+    (found,) = run_program(module, ctx.weights, [x])
+    np.testing.assert_array_equal(found, x.transpose(perm))
