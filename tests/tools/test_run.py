@@ -389,5 +389,5 @@ def test_a_folder_for_a_range_of_sizes(tmp_path: Path, device: str, capsys):
     assert np.load(result).shape == (6, 2)
     wrong = [str(folder), "--dim", "m=1", *words]
     assert "no open dimension of the model; it has n" in refusal(capsys, run.main, *wrong)
-    wrong = [str(path), "--dim", "n=1..4", "--memory-report", "m.svg", "-o", str(folder), *words]
-    assert "--memory-report is about one program" in refusal(capsys, compile.main, *wrong)
+    wrong = [str(path), "--dim", "n=1..4", "--report", "m.html", "-o", str(folder), *words]
+    assert "--report is about one program" in refusal(capsys, compile.main, *wrong)

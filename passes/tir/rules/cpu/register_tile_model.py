@@ -35,7 +35,7 @@ from .partial_sums import PARTS, parts_domain
 _LINE = 64
 """Bytes of a line of a CPU's cache."""
 _WIDEST = 16
-"""Lanes of the widest vector of OpenCL C."""
+"""LaneSteps of the widest vector of OpenCL C."""
 _HALVES = 4.0
 """Loads that take as long as a vector of every other element: two, across lines, and a shuffle.
 
@@ -221,7 +221,7 @@ def _line_places(model: RegisterTileModel, load: OperandLoad, tile: RegisterTile
 
 
 @dataclass(frozen=True)
-class Lanes:
+class LaneSteps:
     """How far accesses move from lane to lane of a vector along the columns; None if unevenly."""
 
     loads: Sequence[int | None]
@@ -229,7 +229,7 @@ class Lanes:
     store: int | None
 
 
-def lanes_of(model: RegisterTileModel, col: int, width: int) -> Lanes:
+def lanes_of(model: RegisterTileModel, col: int, width: int) -> LaneSteps:
     """Return the steps between the lanes of vectors of `width` along a variable."""
     contraction = model.contraction
     is_whole = model.extents[col] % width == 0
@@ -242,10 +242,10 @@ def lanes_of(model: RegisterTileModel, col: int, width: int) -> Lanes:
 
     (store,) = contraction.output.block.stores()
     stored = lane_step(contraction.output, store, col, width)
-    return Lanes([step(load) for load in contraction.loads], stored)
+    return LaneSteps([step(load) for load in contraction.loads], stored)
 
 
-def costed(model: RegisterTileModel, tile: RegisterTile, lanes: Lanes) -> RegisterTile:
+def costed(model: RegisterTileModel, tile: RegisterTile, lanes: LaneSteps) -> RegisterTile:
     """Return a tile with its cycles."""
     steps = model.contraction.depth / tile.parts
     target = model.target
