@@ -1,4 +1,4 @@
-"""Throughput of a CPU core per cycle, the same on all known x86 cores with AVX2.
+"""Throughput and caches of a CPU core, the same on all known x86 cores with AVX2.
 
 Sources are Intel's Optimization Reference Manual ("manual") and measurements.
 """
@@ -15,3 +15,7 @@ L2_BYTES_PER_CYCLE = 32.0
 """Bytes read from L2 per cycle: half of the peak (manual), which loops do not reach."""
 MEMORY_BYTES_PER_CYCLE = 8.0
 """Bytes read from beyond L2 per cycle (measured on Zen 5: rows of a 4 MB matrix, a page apart)."""
+LINE_BYTES = 64
+"""Bytes of a line of a cache."""
+L1_WAY_BYTES = 4096
+"""Bytes of memory whose lines have different places in the first cache, which has 64 sets."""

@@ -24,14 +24,14 @@ from ...messages.stages import stage
 from ..kernel_source import split_kernels
 from .cache import BinaryCache
 from .compiler import binary_of, build_options, from_binary, from_source, load_compiler
-from .devices import Device, find_device
+from .devices import POCL, Device, find_device
 from .environment import pocl_cache
 from .workers import answer_jobs, share_work
 
 if TYPE_CHECKING:
     from ...dialects.cl.kernels import Kernel
 
-_OWN_CACHE = ("Portable Computing Language",)
+_OWN_CACHE = (POCL,)
 _KERNEL_BY_KERNEL = ("Intel(R) OpenCL",)
 
 _log = logging.getLogger(__name__)

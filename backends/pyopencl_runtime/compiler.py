@@ -16,9 +16,9 @@ from pyopencl import _cl as opencl
 from ...errors import CloptError
 from ..kernel_source import ROUNDING_OPTION, Feature, features_of, standard_of
 from .declared_functions import WITHOUT_HEADER, with_declarations
-from .devices import Device
+from .devices import POCL, Device
 
-_PARSES_HEADER = ("Portable Computing Language",)
+_PARSES_HEADER = (POCL,)
 
 
 def build_options(device: Device, source: str) -> str:

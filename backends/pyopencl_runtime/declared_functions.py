@@ -97,8 +97,9 @@ _DEFINITION = re.compile(r"^(?:static \w+|.*__kernel void) (\w+)\(", re.MULTILIN
 _COMMENT = re.compile(r"//.*|/\*(?s:.*?)\*/")
 _MACRO = "as_"
 _WORDS = frozenset("for if reqd_work_group_size return sizeof switch while".split())
-# Types that the declarations leave out, and directives behind which calls may hide.
+# The declarations leave out the types of these features.
 _UNKNOWN = (Feature.FP16, Feature.IMAGES, Feature.DOTS, Feature.PTX_DOTS)
+# Macros and conditions may hide calls.
 _DIRECTIVE = re.compile(r"^\s*#\s*(?!pragma)", re.MULTILINE)
 
 

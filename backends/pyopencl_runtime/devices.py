@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from ...machine.facts import Fact
     from ...machine.target import Target
 
+POCL = "Portable Computing Language"
+"""The platform of PoCL."""
 AVX512_REGISTERS = 32
 """Vector registers of processors with AVX-512; narrower vectors can use all of them, too."""
 

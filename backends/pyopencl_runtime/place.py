@@ -7,9 +7,9 @@ from functools import cache
 import pyopencl as cl
 
 from ...errors import CloptError
-from .devices import Device, device_of, find_device
+from .devices import POCL, Device, device_of, find_device
 
-_LIBRARY_PER_CONTEXT = ("Portable Computing Language",)
+_LIBRARY_PER_CONTEXT = (POCL,)
 
 
 def choose_place(

@@ -13,6 +13,12 @@ from onnx.helper import make_tensor_value_info
 
 from ...tensor_info import MAP, MAPS, Key
 
+KEYS = {
+    "DictVectorizer": ("int64_vocabulary", "string_vocabulary"),
+    "ZipMap": ("classlabels_int64s", "classlabels_strings"),
+}
+"""The attributes of an operator with its keys: integers or texts, in the order of the columns."""
+
 _KINDS: Mapping[tuple[str, ...], str] = {("map_type",): MAP, ("sequence_type", "map_type"): MAPS}
 
 
@@ -58,13 +64,13 @@ def _labels(name: str, graph: GraphProto) -> tuple[Key, ...]:
     """Return the keys that a ZipMap gives to an output; none for other nodes."""
     zipped = (node for node in graph.node if node.op_type == "ZipMap" and name in node.output)
     node = next(zipped, None)
-    return () if node is None else _listed(node, "classlabels_int64s", "classlabels_strings")
+    return () if node is None else _listed(node)
 
 
 def _vocabulary(node: NodeProto) -> tuple[Key, ...]:
     """Return the keys that a node reads from a map, in the order of its columns."""
     if node.op_type == "DictVectorizer":
-        return _listed(node, "int64_vocabulary", "string_vocabulary")
+        return _listed(node)
     attributes = {each.name: each for each in node.attribute}
     if node.op_type == "CastMap" and "map_form" in attributes:
         is_sparse = attributes["map_form"].s == b"SPARSE"
@@ -73,7 +79,8 @@ def _vocabulary(node: NodeProto) -> tuple[Key, ...]:
     return ()
 
 
-def _listed(node: NodeProto, integers: str, texts: str) -> tuple[Key, ...]:
+def _listed(node: NodeProto) -> tuple[Key, ...]:
+    integers, texts = KEYS[node.op_type]
     attributes = {each.name: each for each in node.attribute}
     if integers in attributes:
         return tuple(attributes[integers].ints)

@@ -13,6 +13,7 @@ from ...dialects import cl
 from ...machine.core import (
     L2_BYTES_PER_CYCLE,
     LANE_CYCLES,
+    LINE_BYTES,
     LOADS_PER_CYCLE,
     MAD_CYCLES,
     MADS_PER_CYCLE,
@@ -22,7 +23,6 @@ from .reuse import footprint, traffic
 from .terms import Terms
 from .work import LanePattern, LaunchWork, LoopPhase, MemoryAccess
 
-_LINE = 64
 _CACHE_SHARE = 0.6
 """Share of a cache that holds what a loop uses again; the rest holds lines that pass through."""
 _FUNCTION_SLOTS = 7.0
@@ -66,9 +66,9 @@ def cores_terms(work: LaunchWork, target: cl.Target) -> Terms:
         phase.times * (_cycles(phase, target).total + _LOOP_CYCLES * phase.is_loop)
         for phase in work.phases
     )
-    cache = traffic(work.streams, _CACHE_SHARE * machine.l1_cache_bytes, _LINE)
-    memory = traffic(work.streams, _CACHE_SHARE * machine.l2_cache_bytes, _LINE)
-    touched = sum(footprint(stream, stream.axes, _LINE) for stream in work.streams)
+    cache = traffic(work.streams, _CACHE_SHARE * machine.l1_cache_bytes, LINE_BYTES)
+    memory = traffic(work.streams, _CACHE_SHARE * machine.l2_cache_bytes, LINE_BYTES)
+    touched = sum(footprint(stream, stream.axes, LINE_BYTES) for stream in work.streams)
     return Terms(
         issue=cycles * share,
         latency=0.0,

@@ -14,10 +14,9 @@ from xdsl.pattern_rewriter import (
 
 from ...dialects import nn
 from ...dialects.cl import target_of
+from ...machine.core import L1_WAY_BYTES
 from .rewriting import in_kernel, replace, rewrite_networks
 
-_WAY_BYTES = 4096
-"""Lines this far apart share a set of the L1 cache of x86 and Arm cores, which has 4 to 12 ways."""
 _LEAST_COLUMNS = 128
 """Fewer columns of a product do not read its left operand often enough."""
 
@@ -44,7 +43,7 @@ class SplitLeftTranspose(RewritePattern):
             return
         element = nn.numpy_dtype(nn.tensor_type(op.a).element_type)
         row_bytes = nn.shape_of(op.a)[-1] * element.itemsize
-        if row_bytes % _WAY_BYTES == 0 and nn.shape_of(op.result)[-1] >= _LEAST_COLUMNS:
+        if row_bytes % L1_WAY_BYTES == 0 and nn.shape_of(op.result)[-1] >= _LEAST_COLUMNS:
             _split(op, rewriter, _transposed(op.a), op.b)
 
 

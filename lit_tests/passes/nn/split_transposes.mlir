@@ -2,7 +2,7 @@
 // RUN: clopt %s --target generic -p nn-split-transposes --split-input-file | filecheck %s --check-prefix CPU
 
 // Schedules of CPUs transpose the part that a work-item needs.
-// CPU-NOT: nn.transpose %{{[kb]}}
+// CPU-NOT: nn.transpose
 
 // A computed right operand is written in the order in which the product reads it.
 // CHECK-LABEL: @attention

@@ -9,12 +9,15 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeVar
 
+import numpy as np
+
 import clopt
 from clopt.errors import CloptError
 
 from .configurations import Configuration
 from .generate import Graph, join
 from .resizing import OpenGraph
+from .values import Value
 
 _Graph = TypeVar("_Graph", Graph, OpenGraph)
 
@@ -82,17 +85,28 @@ def _on_device(
                 yield from check(part, configuration, {name: device}, folder)
         return
     for graph in graphs:
-        precision = configuration.precision
-        wrong = [
-            f"{value.name}: {sentence}"
-            for value in graph.outputs
-            if (sentence := value.mismatch(next(results), precision)) is not None
-        ]
-        unsure = sum(not value.is_determined(precision) for value in graph.outputs)
-        verdict = "wrong" if wrong else "right"
-        yield Outcome(
-            graph.seed, configuration.name, name, verdict, "; ".join(wrong), undetermined=unsure
-        )
+        found = [(value.name, value, next(results)) for value in graph.outputs]
+        yield compared(graph, configuration, name, found, "right")
+
+
+def compared(
+    graph: Graph | OpenGraph,
+    configuration: Configuration,
+    device: str,
+    found: Sequence[tuple[str, Value, np.ndarray]],
+    right: str,
+) -> Outcome:
+    """Return what comes of a graph: `wrong`, or the verdict `right` if all answers are right.
+
+    `found` has the title of each output, its value, and the answer.
+    """
+    precision, wrong = configuration.precision, list[str]()
+    for title, value, answer in found:
+        if (sentence := value.mismatch(answer, precision)) is not None:
+            wrong.append(f"{title}: {sentence}")
+    unsure = sum(not value.is_determined(precision) for _, value, _ in found)
+    verdict, detail = "wrong" if wrong else right, "; ".join(wrong)
+    return Outcome(graph.seed, configuration.name, device, verdict, detail, undetermined=unsure)
 
 
 def outcome_of(

@@ -8,7 +8,7 @@ import numpy as np
 
 import clopt
 
-from .check import Outcome, outcome_of, suspects
+from .check import Outcome, compared, outcome_of, suspects
 from .configurations import Configuration
 from .resizing import OpenGraph, join_open
 
@@ -42,15 +42,12 @@ def _check(
         return
     is_rounded = isinstance(model, clopt.DynamicModel) and model.programs < len(sizes)
     for graph in graphs:
-        wrong, unsure = list[str](), 0
-        for size in sizes:
-            for value in graph.at[size].outputs:
-                if sentence := value.mismatch(next(results[size]), configuration.precision):
-                    wrong.append(f"{value.name} at {size}: {sentence}")
-                unsure += not value.is_determined(configuration.precision)
-        verdict = "wrong" if wrong else "right" if is_rounded else "exact"
-        detail = "; ".join(wrong)
-        yield Outcome(graph.seed, configuration.name, name, verdict, detail, undetermined=unsure)
+        found = [
+            (f"{value.name} at {size}", value, next(results[size]))
+            for size in sizes
+            for value in graph.at[size].outputs
+        ]
+        yield compared(graph, configuration, name, found, "right" if is_rounded else "exact")
 
 
 def _inputs(graphs: Sequence[OpenGraph], size: int) -> dict[str, np.ndarray]:

@@ -42,7 +42,13 @@ class OpenGraph:
     @cached_property
     def is_rounded(self) -> bool:
         """Whether one of the sizes is served by a larger program."""
-        return any(_is_rounded(self, size) for size in self.at)
+        try:
+            model = clopt.compile(join_open([self]), "pocl", use_cache=False)
+        except CloptError:
+            return False
+        if not isinstance(model, clopt.DynamicModel):
+            return False
+        return any(_is_rounded(model, size) for size in self.at)
 
 
 def opened(graph: Graph, sizes: Sequence[int]) -> OpenGraph | None:
@@ -90,12 +96,9 @@ def _resized(graph: Graph, batch: int, size: int) -> Graph:
     return replace(graph, inputs=inputs, outputs=tuple(values[v.name] for v in graph.outputs))
 
 
-def _is_rounded(graph: OpenGraph, size: int) -> bool:
+def _is_rounded(model: clopt.DynamicModel, size: int) -> bool:
     """Return whether there is a proof that a larger program serves this size."""
     try:
-        model = clopt.compile(join_open([graph]), "pocl", use_cache=False)
-        if not isinstance(model, clopt.DynamicModel):
-            return False
         search = LargerSizesSearch({}, model.inputs)
         larger = search.find(model._compilation, {OPEN: size})
     except CloptError:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 
@@ -30,11 +30,8 @@ def import_scan(node: NodeContext) -> Sequence[SSAValue]:
     out_backward = _lengths(node, "scan_output_directions", outputs)
     axes = [node.axis(a, len(shape_of(v))) for a, v in zip(in_axes, scans, strict=True)]
     lengths = {shape_of(v)[a] for v, a in zip(scans, axes, strict=True)}
-    if len(lengths) != 1 or not 1 <= max(lengths) <= MOST_ITERATIONS:
-        node.refuse(f"its inputs must share one length of 1 to {MOST_ITERATIONS}.")
-    if outputs < 0:
-        node.refuse("its body has fewer outputs than there are states.")
-    (length,) = lengths
+    length = _shared(node, lengths)
+    _check_outputs(node, outputs)
     return _Scan(body, states, scans, axes, out_axes, in_backward, out_backward, length).run(node)
 
 
@@ -55,12 +52,10 @@ def import_batched_scan(node: NodeContext) -> Sequence[SSAValue]:
     steps = {shape_of(value)[1] for value in present[len(present) - count :]}
     if len(sizes) != 1 or not 1 <= max(sizes)[0] <= MAX_ITERATIONS:
         node.refuse(f"its inputs must share a batch of 1 to {MAX_ITERATIONS}.")
-    if len(steps) != 1 or not 1 <= max(steps) <= MOST_ITERATIONS:
-        node.refuse(f"its inputs must share one length of 1 to {MOST_ITERATIONS}.")
+    length = _shared(node, steps)
     states = len(present) - count
     outputs = len(body.output) - states
-    if outputs < 0:
-        node.refuse("its body has fewer outputs than there are states.")
+    _check_outputs(node, outputs)
     backward = _lengths(node, "directions", count)
     columns: list[Sequence[SSAValue]] = []
     for at in range(*sizes.pop()):
@@ -69,11 +64,21 @@ def import_batched_scan(node: NodeContext) -> Sequence[SSAValue]:
             for value in present
         ]
         zeros = [0] * outputs
-        scan = _Scan(
-            body, row[:states], row[states:], [0] * count, zeros, backward, zeros, max(steps)
-        )
+        scan = _Scan(body, row[:states], row[states:], [0] * count, zeros, backward, zeros, length)
         columns.append(scan.run(node))
     return [stack(node, column, 0) for column in zip(*columns, strict=True)]
+
+
+def _shared(node: NodeContext, lengths: Collection[int]) -> int:
+    """Return the only one of the lengths of scan inputs; refuse others."""
+    if len(lengths) != 1 or not 1 <= max(lengths) <= MOST_ITERATIONS:
+        node.refuse(f"its inputs must share one length of 1 to {MOST_ITERATIONS}.")
+    return max(lengths)
+
+
+def _check_outputs(node: NodeContext, outputs: int) -> None:
+    if outputs < 0:
+        node.refuse("its body has fewer outputs than there are states.")
 
 
 @dataclass(frozen=True)

@@ -9,6 +9,7 @@ from xdsl.ir import SSAValue
 
 from .....dialects.nn.types import shape_of
 from .....tensor_info import Key
+from ...maps import KEYS
 from ...node import NodeContext, Table
 
 _CASTS = {"TO_FLOAT": f32, "TO_INT64": i64}
@@ -19,14 +20,14 @@ def import_zip_map(node: NodeContext) -> SSAValue:
     scores = node.input(0)
     if len(shape_of(scores)) == 1:
         scores = node.builder.reshape(scores, (1, *shape_of(scores)))
-    _check_columns(node, scores, _keys(node, "classlabels_int64s", "classlabels_strings"))
+    _check_columns(node, scores, _keys(node))
     return scores
 
 
 def import_dict_vectorizer(node: NodeContext) -> SSAValue:
     """Import DictVectorizer: the values of a map by its vocabulary."""
     values = node.input(0)
-    _check_columns(node, values, _keys(node, "int64_vocabulary", "string_vocabulary"))
+    _check_columns(node, values, _keys(node))
     return values
 
 
@@ -41,7 +42,8 @@ def import_cast_map(node: NodeContext) -> SSAValue:
     return node.builder.cast(values, _CASTS[kind])
 
 
-def _keys(node: NodeContext, integers: str, texts: str) -> Sequence[Key]:
+def _keys(node: NodeContext) -> Sequence[Key]:
+    integers, texts = KEYS[node.op_type]
     return node.integers(integers) or node.texts(texts) or ()
 
 

@@ -11,8 +11,10 @@ from xdsl.dialects.builtin import ModuleOp
 
 from .....dialects import cl
 from .....machine.core import (
+    L1_WAY_BYTES,
     L2_BYTES_PER_CYCLE,
     LANE_CYCLES,
+    LINE_BYTES,
     LOADS_PER_CYCLE,
     MAD_CYCLES,
     MADS_PER_CYCLE,
@@ -32,10 +34,8 @@ from .beliefs import (
 from .panels import PANEL, copy_cycles, is_far, is_near, panel_load
 from .partial_sums import PARTS, parts_domain
 
-_LINE = 64
-"""Bytes of a line of a CPU's cache."""
 _WIDEST = 16
-"""LaneSteps of the widest vector of OpenCL C."""
+"""Lanes of the widest vector of OpenCL C."""
 _HALVES = 4.0
 """Loads that take as long as a vector of every other element: two, across lines, and a shuffle.
 
@@ -48,8 +48,6 @@ _BATCH_TILE = 1.15
 _MOST_IMAGES = 32
 """The largest batch that is served by smaller tiles. The rows of a longer sequence are many tiles.
 """
-_PAGE = 4096
-"""Bytes of memory whose lines have different places in the first cache: it has 64 sets."""
 
 
 @dataclass(frozen=True)
@@ -217,7 +215,7 @@ def _line_places(model: RegisterTileModel, load: OperandLoad, tile: RegisterTile
     step = load.steps[model.contraction.longest]
     if load.constant is not None or load.steps[tile.row] != 1 or step is None:
         return 0
-    return max(gcd(step * bytes_, _PAGE), _LINE) if step * bytes_ >= _LINE else 0
+    return max(gcd(step * bytes_, L1_WAY_BYTES), LINE_BYTES) if step * bytes_ >= LINE_BYTES else 0
 
 
 @dataclass(frozen=True)
@@ -274,11 +272,11 @@ def costed(model: RegisterTileModel, tile: RegisterTile, lanes: LaneSteps) -> Re
         if size * steps > target.machine.l1_cache_bytes / 2:
             traffic += size
         if _evicts_itself(model, load, tile):
-            traffic += copies * _LINE
+            traffic += copies * LINE_BYTES
         if load is served and not tile.panel and is_far(model.contraction, load, target):
             far += size
         if _line_places(model, load, tile) * steps > target.machine.l2_cache_bytes:
-            far += _LINE
+            far += LINE_BYTES
     accumulators = tile.rows * tile.vectors
     step_cycles = max(
         accumulators / MADS_PER_CYCLE,
@@ -308,8 +306,10 @@ def _evicts_itself(model: RegisterTileModel, load: OperandLoad, tile: RegisterTi
     if not step or not walked or is_packed(model.contraction, load, tile, tile.row):
         return False
     pitch = step * element_bytes(load)
-    sets = _PAGE // gcd(pitch, _PAGE)
-    return pitch >= _LINE and tile.rows > sets * (model.target.machine.l1_cache_bytes // _PAGE)
+    sets = L1_WAY_BYTES // gcd(pitch, L1_WAY_BYTES)
+    return pitch >= LINE_BYTES and tile.rows > sets * (
+        model.target.machine.l1_cache_bytes // L1_WAY_BYTES
+    )
 
 
 def total_cycles(model: RegisterTileModel, tile: RegisterTile) -> float:

@@ -9,6 +9,7 @@ from typing import cast
 from xdsl.dialects.builtin import FixedBitwidthType
 
 from .....dialects import cl, tir
+from .....machine.core import LINE_BYTES
 from ...schedule import Schedule
 from ...schedule.analysis import memref_of
 from ..naive_kernel import NaiveKernel
@@ -19,9 +20,8 @@ from ..space import Choice, Domains, NotApplicable, Params, Range, Space, number
 from ..stages import Access, KernelStage
 from .beliefs import ITEMS_PER_CORE
 
-_LINE_BYTES = 64
-_LEAST_ROWS = 4
-"""Fewer rows use too little of each line."""
+_LEAST = 4
+"""Fewer rows or columns use too little of each line."""
 _ITEM_VECTORS = 64
 """Vectors of a work-item: a tile of 64 x 8 elements has its lines in the L1 cache."""
 
@@ -34,11 +34,10 @@ CHUNK = number("chunk", "vectors of a row in a tile")
 class Transposition:
     """A kernel that writes rows, and reads columns of an operand."""
 
-    stage: KernelStage
+    pieces: Pieces
+    """The stages of the kernel, of which there is one."""
     row: int
     """The loop, after neighbouring ones were fused, along which the operand is contiguous."""
-    sizes: list[int]
-    """The size of each loop."""
     line: int
     """The elements of a line of the operand."""
 
@@ -55,9 +54,14 @@ class Transposition:
         if len(found) != 1:
             return NotApplicable("it reads no operand across its rows, or several in two ways")
         ((row, line),) = found
-        if sizes[row] < _LEAST_ROWS or sizes[-1] < _LEAST_ROWS:
+        if sizes[row] < _LEAST or sizes[-1] < _LEAST:
             return NotApplicable("its rows or columns are too short for a tile")
-        return Transposition(stage, row, sizes, line)
+        return Transposition(pieces, row, line)
+
+    @property
+    def sizes(self) -> list[int]:
+        """The size of each loop."""
+        return self.pieces.sizes[0]
 
     def vectors(self, width: int) -> int:
         """Return the vectors of a row."""
@@ -71,7 +75,7 @@ def _crossed(stage: KernelStage, load: Access, groups: list[list[int]]) -> tuple
     """
     moves = stage.strides[load]
     element = cast("FixedBitwidthType", memref_of(load.memref).element_type)
-    line = _LINE_BYTES // element.size
+    line = LINE_BYTES // element.size
     steps = [_step(stage, moves, group) for group in groups]
     last = steps[-1]
     if last is None or abs(last) < line or 1 not in steps:
@@ -85,14 +89,12 @@ def _step(stage: KernelStage, moves: list[int | None], group: list[int]) -> int 
 
 
 def _domains(found: Transposition, target: cl.Target) -> Domains:
-    widths = tuple(width for width in (1, 2, 4, 8, 16) if width <= found.sizes[-1])
-
     def chunks(params: Params) -> Range:
         return Range(1, found.vectors(params.number(WIDTH.name)))
 
     return {
         LOCAL_SIZE.name: local_sizes(target),
-        WIDTH.name: Choice(widths),
+        WIDTH.name: Choice(found.pieces.widths(0)),
         ROWS.name: Range(1, min(found.sizes[found.row], found.line)),
         CHUNK.name: chunks,
     }
@@ -101,9 +103,9 @@ def _domains(found: Transposition, target: cl.Target) -> Domains:
 def _default(space: Space[Transposition]) -> Params:
     """Return tiles of whole lines that balance the cores."""
     found, machine = space.structure, space.target.machine
-    width = max(w for w in (1, 2, 4, 8, 16) if w <= min(machine.vector_width, found.sizes[-1]))
+    width = max(w for w in found.pieces.widths(0) if w <= machine.vector_width)
     rows = min(found.sizes[found.row], found.line)
-    tiles = prod(found.sizes) // (rows * found.sizes[-1]) * found.vectors(width)
+    tiles = prod(found.sizes[:-1]) // rows * found.vectors(width)
     items = space.target.device.compute_units * ITEMS_PER_CORE
     chunk = max(1, min(_ITEM_VECTORS // rows, found.vectors(width), tiles // items))
     return Params(
@@ -120,7 +122,7 @@ def _apply(schedule: Schedule, found: Transposition, params: Params) -> None:
     """Move the lines that a few vectors need before the next ones."""
     schedule.local_size(*params.numbers(LOCAL_SIZE.name))
     width, chunk = params.number(WIDTH.name), params.number(CHUNK.name)
-    loops = collapse(schedule, found.stage)
+    loops = collapse(schedule, found.pieces.pieces[0])
     tile = list[tir.ForOp]()
     loops[found.row], row = schedule.split(loops[found.row], params.number(ROWS.name), overlap=True)
     if width > 1:
