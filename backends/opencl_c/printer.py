@@ -68,6 +68,7 @@ class KernelPrinter:
             mad=target.compiler.builtins,
             select=target.compiler.builtins,
             wide=tuple(_wide_spaces(target)),
+            pointer_offsets=target.compiler.pointer_offsets,
             # PoCL 3.1 splits a store of a vector of bytes into single bytes, so it is printed as
             # ints.
             ints_of_bytes=multiplies_bytes(target) and target.device.device_type == "cpu",

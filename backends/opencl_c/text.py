@@ -36,12 +36,14 @@ class Texts:
         mad: bool = False,
         select: bool = False,
         wide: Collection[str] = (),
+        pointer_offsets: bool = False,
         ints_of_bytes: bool = False,
     ):
         self.space = space
         self.mad = mad
         self.select = select
         self.wide = wide
+        self.pointer_offsets = pointer_offsets
         self.ints_of_bytes = ints_of_bytes
         self._renderers: dict[str, Callable[[Node], Text]] = {
             "constant": self._constant,
@@ -378,7 +380,11 @@ class Texts:
         return f"*(__{array.space} {constant}{array.storage}{width} *){pointer}"
 
     def element(self, array: Array, form: Linear, nodes: Sequence[Node]) -> str:
-        """Return `x[i]`."""
+        """Return `x[i]`, or `(x + i)[8]` if the number is a variable and a constant."""
+        is_offset = len(nodes) == 1 and nodes[0].kind == "sum" and nodes[0].name
+        if self.pointer_offsets and is_offset and form.constant:
+            pointer = self.pointer(array, Linear(form.terms, 0), nodes)
+            return f"({pointer})[{form.constant}]"
         return f"{array.name}[{self.linear(form, nodes)[0]}]"
 
     def pointer(self, array: Array, form: Linear, nodes: Sequence[Node]) -> str:
