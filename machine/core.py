@@ -3,6 +3,10 @@
 Sources are Intel's Optimization Reference Manual ("manual") and measurements.
 """
 
+from __future__ import annotations
+
+from .machine import MachineFacts
+
 MADS_PER_CYCLE = 2.0
 """Vector multiply-adds issued per cycle: two units since Haswell (manual), and on Zen."""
 LOADS_PER_CYCLE = 2.0
@@ -11,11 +15,19 @@ MAD_CYCLES = 4.0
 """Latency of a multiply-add since Skylake (manual)."""
 LANE_CYCLES = 2.0
 """Cycles to load or store one lane of a vector separately (conservative guess)."""
-L2_BYTES_PER_CYCLE = 32.0
-"""Bytes read from L2 per cycle: half of the peak (manual), which loops do not reach."""
+STORED_MAD_CYCLES = 12.0
+"""Latency of a multiply-add whose sum passes through memory: 8 cycles more (measured on Zen 3)."""
 MEMORY_BYTES_PER_CYCLE = 8.0
 """Bytes read from beyond L2 per cycle (measured on Zen 5: rows of a 4 MB matrix, a page apart)."""
 LINE_BYTES = 64
 """Bytes of a line of a cache."""
 L1_WAY_BYTES = 4096
 """Bytes of memory whose lines have different places in the first cache, which has 64 sets."""
+
+
+def l2_bytes_per_cycle(machine: MachineFacts) -> float:
+    """Return the bytes read from L2 per cycle: half of the peak, which loops do not reach.
+
+    At the peak, a core reads one of its vectors per cycle (manual).
+    """
+    return 4 * machine.vector_width / 2

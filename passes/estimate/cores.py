@@ -11,13 +11,13 @@ from math import ceil
 
 from ...dialects import cl
 from ...machine.core import (
-    L2_BYTES_PER_CYCLE,
     LANE_CYCLES,
     LINE_BYTES,
     LOADS_PER_CYCLE,
     MAD_CYCLES,
     MADS_PER_CYCLE,
     MEMORY_BYTES_PER_CYCLE,
+    l2_bytes_per_cycle,
 )
 from .reuse import footprint, traffic
 from .terms import Terms
@@ -72,7 +72,7 @@ def cores_terms(work: LaunchWork, target: cl.Target) -> Terms:
     return Terms(
         issue=cycles * share,
         latency=0.0,
-        cache=cache / L2_BYTES_PER_CYCLE * share,
+        cache=cache / l2_bytes_per_cycle(machine) * share,
         memory=max(memory / MEMORY_BYTES_PER_CYCLE * share, touched / (1e3 * machine.bandwidth)),
         start=machine.launch_microseconds + rounds * work.group_items * _ITEM_NANOSECONDS / 1e3,
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import lru_cache
 
 from .....dialects import cl
-from .....machine.core import L2_BYTES_PER_CYCLE, MEMORY_BYTES_PER_CYCLE
+from .....machine.core import MEMORY_BYTES_PER_CYCLE, l2_bytes_per_cycle
 from ..shared.grid import MOST_PRIVATE
 
 TILE_CYCLES = 20.0
@@ -35,7 +35,7 @@ def near_bytes(target: cl.Target) -> int:
 def bytes_per_cycle(target: cl.Target, size: float) -> float:
     """Return the bytes per cycle at which a core reads data again after `size` other bytes."""
     is_near = size <= target.machine.l2_cache_bytes
-    return L2_BYTES_PER_CYCLE if is_near else MEMORY_BYTES_PER_CYCLE
+    return l2_bytes_per_cycle(target.machine) if is_near else MEMORY_BYTES_PER_CYCLE
 
 
 @lru_cache(1024)

@@ -27,6 +27,7 @@ from ..space import (
 )
 from .beliefs import ITEM_CYCLES
 from .channel_tiles import BlockedReduction, ChannelTile, ChannelTileModel, reduce_in_tiles
+from .item_order import order_of_items
 from .streams import AHEAD, AHEAD_DOMAIN, ahead, fetch_ahead, stream_bytes
 
 TILE_PARAMETERS = (
@@ -89,14 +90,14 @@ def tile_default(model: ChannelTileModel) -> dict[str, Value]:
     window = 1 if shape.term is not None else len(shape.window)
     window = max(n for n in range(min(window, len(shape.window)) + 1) if shape.has_room(tile, n))
     wanted = ITEM_CYCLES / model.cycles(tile)
-    order = sorted(range(len(shape.extents)), key=lambda i: (i != 0, i != shape.lane, i))
+    chunk = min(shape.chunks(tile), key=lambda n: abs(n - wanted))
     return {
         LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE,
         "blocks": tile.blocks,
         "columns": tile.columns,
-        "chunk": min(shape.chunks(tile), key=lambda n: abs(n - wanted)),
+        "chunk": chunk,
         "window": window,
-        "order": tuple(order),
+        "order": order_of_items(shape, tile, chunk, model.target),
     }
 
 

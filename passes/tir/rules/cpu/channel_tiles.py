@@ -13,7 +13,13 @@ from math import prod
 
 from .....dialects import cl, tir
 from .....dialects.tir import QUAD
-from .....machine.core import L2_BYTES_PER_CYCLE, LOADS_PER_CYCLE, MAD_CYCLES, MADS_PER_CYCLE
+from .....machine.core import (
+    LOADS_PER_CYCLE,
+    MAD_CYCLES,
+    MADS_PER_CYCLE,
+    STORED_MAD_CYCLES,
+    l2_bytes_per_cycle,
+)
 from ...schedule import Schedule
 from ..shared.byte_products import ByteProducts
 from ..shared.contraction import Contraction, element_bytes
@@ -163,10 +169,24 @@ class ChannelTileModel:
         keep those that the next step of the window reads. With 16 registers, 12 accumulators take
         1.2 to 1.6 times as long as 7 or 8 (measured on Zen with Intel's runtime and PoCL).
         """
-        shape, registers = self.shape, self.target.machine.vector_registers
-        own = (load.steps[shape.lane] != 0 for load in shape.contraction.loads)
-        share = 2 if all(own) else 1
+        registers = self.target.machine.vector_registers
+        share = 2 if self._has_own_operands else 1
         return min(accumulators(self.target, 1, _MOST_ACCUMULATORS), registers // share)
+
+    @cached_property
+    def _has_own_operands(self) -> bool:
+        """Return whether each accumulator has operands of its own."""
+        shape = self.shape
+        return all(load.steps[shape.lane] != 0 for load in shape.contraction.loads)
+
+    def _spills(self, tile: ChannelTile) -> bool:
+        """Return whether registers lack room for the sums, the vectors of weights and an element.
+
+        An accumulator then passes through memory in every step.
+        """
+        held = tile.blocks if tile.columns > 1 and not self._has_own_operands else 1
+        needed = tile.blocks * tile.columns + held + 1
+        return needed > self.target.machine.vector_registers
 
     @cached_property
     def best(self) -> ChannelTile:
@@ -190,8 +210,8 @@ class ChannelTileModel:
         step = max(
             sums / MADS_PER_CYCLE,
             loads / LOADS_PER_CYCLE,
-            traffic / L2_BYTES_PER_CYCLE,
-            MAD_CYCLES,
+            traffic / l2_bytes_per_cycle(target.machine),
+            STORED_MAD_CYCLES if self._spills(tile) else MAD_CYCLES,
         )
         return depth * step + sums + TILE_CYCLES
 

@@ -14,10 +14,10 @@ from xdsl.ir.affine import AffineExpr
 
 from .....dialects import cl, tir
 from .....machine.core import (
-    L2_BYTES_PER_CYCLE,
     LANE_CYCLES,
     LOADS_PER_CYCLE,
     MEMORY_BYTES_PER_CYCLE,
+    l2_bytes_per_cycle,
 )
 from ...schedule import Schedule
 from ...schedule.analysis import memref_of, written
@@ -105,7 +105,7 @@ def copy_cycles(problem: Contraction, load: OperandLoad, tile: Tile, target: cl.
     if load.steps[tile.col] != 1:
         each = LANE_CYCLES
     far = is_far(problem, load, target)
-    rate = MEMORY_BYTES_PER_CYCLE if far else L2_BYTES_PER_CYCLE
+    rate = MEMORY_BYTES_PER_CYCLE if far else l2_bytes_per_cycle(target.machine)
     return elements * max(each, element_bytes(load) / rate)
 
 

@@ -12,13 +12,14 @@ from xdsl.dialects.builtin import ModuleOp
 from .....dialects import cl
 from .....machine.core import (
     L1_WAY_BYTES,
-    L2_BYTES_PER_CYCLE,
     LANE_CYCLES,
     LINE_BYTES,
     LOADS_PER_CYCLE,
     MAD_CYCLES,
     MADS_PER_CYCLE,
     MEMORY_BYTES_PER_CYCLE,
+    STORED_MAD_CYCLES,
+    l2_bytes_per_cycle,
 )
 from ..shared.contraction import Contraction, OperandLoad, element_bytes, is_packed
 from ..space import Params
@@ -281,8 +282,8 @@ def costed(model: RegisterTileModel, tile: RegisterTile, lanes: LaneSteps) -> Re
     step_cycles = max(
         accumulators / MADS_PER_CYCLE,
         loads / LOADS_PER_CYCLE,
-        traffic / L2_BYTES_PER_CYCLE,
-        MAD_CYCLES,
+        traffic / l2_bytes_per_cycle(target.machine),
+        _latency(model, tile, lanes),
     )
     # Arithmetic does not hide these: each step reads another page.
     step_cycles += far / MEMORY_BYTES_PER_CYCLE
@@ -292,6 +293,18 @@ def costed(model: RegisterTileModel, tile: RegisterTile, lanes: LaneSteps) -> Re
         store += tile.parts * (3 * accumulators / LOADS_PER_CYCLE + TILE_CYCLES)
     cycles = model.contraction.depth * step_cycles + store + TILE_CYCLES
     return replace(tile, cycles=cycles, gathers=gathers)
+
+
+def _latency(model: RegisterTileModel, tile: RegisterTile, lanes: LaneSteps) -> float:
+    """Return the latency of a multiply-add, whose sum is in memory if registers lack room for it.
+
+    They hold the sums, the vectors that all rows read, and one operand of a row.
+    """
+    pairs = zip(model.contraction.loads, lanes.loads, strict=True)
+    shared = sum(step != 0 and load.steps[tile.row] == 0 for load, step in pairs)
+    held = shared * tile.vectors if tile.rows > 1 else 1
+    needed = tile.rows * tile.vectors + held + 1
+    return STORED_MAD_CYCLES if needed > model.target.machine.vector_registers else MAD_CYCLES
 
 
 def _evicts_itself(model: RegisterTileModel, load: OperandLoad, tile: RegisterTile) -> bool:

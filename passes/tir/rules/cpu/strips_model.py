@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from .....dialects import cl
-from .....machine.core import L2_BYTES_PER_CYCLE, MADS_PER_CYCLE, MEMORY_BYTES_PER_CYCLE
+from .....machine.core import MADS_PER_CYCLE, MEMORY_BYTES_PER_CYCLE, l2_bytes_per_cycle
 from ...schedule.analysis import memref_of, written
 from ..naive_kernel import NaiveKernel
 from ..shared.contraction import OperandLoad, contraction_of, element_bytes
@@ -246,7 +246,7 @@ class StripsModel:
         tiles = -(-self.shape.width // self.lead_columns)
         sums = blocks * rows * tiles * self._lead_cycles
         # The strip before this one has read some of the rows, so they may be in L2.
-        return sums + self.shape.shared_bytes / L2_BYTES_PER_CYCLE
+        return sums + self.shape.shared_bytes / l2_bytes_per_cycle(self.target.machine)
 
     def _multiplied(self, choice: StripSizes) -> float:
         """Return the cycles to multiply a strip."""
@@ -257,7 +257,7 @@ class StripsModel:
         strip = self.shape.bytes(choice.rows)
         read = self.shape.weights / bytes_per_cycle(self.target, self.shape.weights + strip)
         if strip > target.machine.l1_cache_bytes / 2:
-            read += groups * strip / L2_BYTES_PER_CYCLE
+            read += groups * strip / l2_bytes_per_cycle(self.target.machine)
         return max(groups * tiles * cycles, read)
 
     @property

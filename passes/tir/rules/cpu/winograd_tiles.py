@@ -17,7 +17,7 @@ from math import isqrt, prod
 from xdsl.ir.affine import AffineExpr
 
 from .....dialects import cl, tir
-from .....machine.core import L2_BYTES_PER_CYCLE, LOADS_PER_CYCLE, MAD_CYCLES, MADS_PER_CYCLE
+from .....machine.core import LOADS_PER_CYCLE, MAD_CYCLES, MADS_PER_CYCLE, l2_bytes_per_cycle
 from ...schedule import Schedule
 from ...schedule.analysis import accesses, memref_of, written
 from ..naive_kernel import NaiveKernel
@@ -236,7 +236,7 @@ class WinogradModel:
         step = max(
             sums / MADS_PER_CYCLE,
             (points + choice.blocks + fetched) / LOADS_PER_CYCLE,
-            0 if is_near else 2 * vectors / L2_BYTES_PER_CYCLE,
+            0 if is_near else 2 * vectors / l2_bytes_per_cycle(target.machine),
             MAD_CYCLES,
         )
         strip = self.shape.tile_bytes(choice.rows * choice.cols)

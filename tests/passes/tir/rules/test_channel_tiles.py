@@ -1,0 +1,62 @@
+"""The plans of 1x1 convolutions between values in blocks of channels, on cores of two kinds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import pytest
+
+import clopt
+from clopt.dialects import tir
+from support.onnx.models import model
+
+AVX2 = "intel-cpu blocks=prefer l2_cache_bytes=524288 l1_cache_bytes=32768"
+AVX512 = f"{AVX2} vector_width=16 vector_registers=32"
+
+
+def plan(inputs: int, outputs: int, size: int, target: str) -> dict[str, Any]:
+    """The plan of a 1x1 convolution between two others."""
+    sizes = (outputs, inputs, outputs, inputs)
+    weights = {f"w{i}": np.ones((sizes[i + 1], sizes[i], 1, 1), np.float32) for i in range(3)}
+    body = "a = Conv(x, w0) b = Relu(a) c = Conv(b, w1) d = Relu(c) e = Conv(d, w2) y = Relu(e)"
+    proto = model(f"float[1,{outputs},{size},{size}] x", body, constants=weights)
+    kernels = [
+        op for op in clopt.compile(proto, target).module.walk() if isinstance(op, tir.FuncOp)
+    ]
+    (found,) = (op.plan for op in kernels if op.comment and "Conv_2" in op.comment.data)
+    assert found is not None
+    assert found.data.rule == "channel-blocks"
+    return dict(found.data.parameters)
+
+
+def registers(values: dict[str, Any]) -> int:
+    """The sums, a vector of weights for each block, and one element."""
+    return values["blocks"] * values["columns"] + values["blocks"] + 1
+
+
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "size"), [(64, 256, 56), (128, 96, 28), (512, 64, 7)]
+)
+def test_a_step_fits_in_16_registers(inputs: int, outputs: int, size: int):
+    assert registers(plan(inputs, outputs, size, AVX2)) <= 16
+
+
+def test_32_registers_hold_larger_tiles():
+    assert registers(plan(64, 256, 56, AVX512)) > 16
+
+
+def test_rows_that_exceed_the_second_cache_are_read_once():
+    """They are 3.2 MB, the weights 64 KB: all channels of a row follow each other."""
+    assert plan(256, 64, 56, AVX2)["order"] == (0, 2, 3, 1)
+
+
+def test_weights_that_exceed_the_second_cache_are_read_once():
+    """They are 1 MB, the rows 200 KB: all rows of some channels follow each other."""
+    assert plan(256, 1024, 14, AVX2)["order"] == (0, 1, 2, 3)
+
+
+@pytest.mark.parametrize(("target", "distance"), [(AVX2, 0), (AVX512, 4096)])
+def test_only_vectors_of_whole_lines_are_fetched_ahead(target: str, distance: int):
+    """Two vectors of 8 lanes would fetch a line twice."""
+    assert plan(512, 512, 14, target)["ahead"] == distance
