@@ -368,3 +368,42 @@ module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"rows
     cl.return
   }
 }
+
+// -----
+
+// The last tile of three rows starts at row 5, one before the end of the tile before it. The second
+// sum reads the rows that the first has stored, so it needs the same rows of %t.
+// CHECK-LABEL: cl.program @overlapping
+// CHECK:      cl.enqueue_kernel @copy(%x, %t) sizes affine_map<()[s0] -> (s0)>
+// CHECK-NEXT: cl.enqueue_kernel @twice(%t, %u, %y)
+module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 8, ["x", "y"]>} {
+  tir.func @copy(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 8>, local_size = array<i64: 1>} {
+    tir.for global_x %i = 0 to 8 {
+      %a = memref.load %x[%i] : memref<8xf32>
+      memref.store %a, %y[%i] : memref<8xf32>
+    }
+  }
+  tir.func @twice(%x: memref<8xf32>, %u: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1, 2>, global_size = array<i64: 1>, local_size = array<i64: 1>} {
+    tir.for serial %i = 0 to 3 {
+      tir.for unrolled %r = 0 to 3 {
+        %row = affine.apply affine_map<(d0, d1) -> (d0 * 3 + d1 - d0 floordiv 2)> (%i, %r)
+        %a = memref.load %x[%row] : memref<8xf32>
+        memref.store %a, %u[%row] : memref<8xf32>
+      }
+    }
+    tir.for serial %i = 0 to 3 {
+      tir.for unrolled %r = 0 to 3 {
+        %row = affine.apply affine_map<(d0, d1) -> (d0 * 3 + d1 - d0 floordiv 2)> (%i, %r)
+        %a = memref.load %u[%row] : memref<8xf32>
+        memref.store %a, %y[%row] : memref<8xf32>
+      }
+    }
+  }
+  cl.program @overlapping(%x: memref<8xf32> {cl.name = "x"}, %y: memref<8xf32> {cl.name = "y"}) inputs 1 {
+    %t = cl.alloc : memref<8xf32>
+    %u = cl.alloc : memref<8xf32>
+    cl.enqueue_kernel @copy(%x, %t) : memref<8xf32>, memref<8xf32>
+    cl.enqueue_kernel @twice(%t, %u, %y) : memref<8xf32>, memref<8xf32>, memref<8xf32>
+    cl.return
+  }
+}

@@ -567,3 +567,25 @@ tir.func @again(%x: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = arra
     }
   }
 }
+
+// -----
+
+// Each row has a full chunk and one of three columns. No range of the fused index tells them apart,
+// so only the elements that may be outside are tested.
+// CHECK-LABEL: @fused(
+// CHECK:      tir.for global_x %f = 0 to 12 {
+// CHECK-NEXT:   tir.for parallel %b = 0 to 3 {
+// CHECK-NOT:      scf.if
+// CHECK:          memref.store
+// CHECK:        tir.for parallel %b_1 = 0 to 5 {
+// CHECK:          scf.if
+tir.func @fused(%x: memref<6x11xf32>, %y: memref<6x11xf32>) attributes {outputs = array<i64: 1>, schedule = ["split copy.j 8 -> a b", "fuse copy.i copy.a -> f", "bind copy.f global_x"]} {
+  tir.for parallel %i = 0 to 6 {
+    tir.for parallel %j = 0 to 11 {
+      tir.block "copy" (%vi: spatial 6, %vj: spatial 11) = affine_map<(d0, d1) -> (d0, d1)> (%i, %j) {
+        %a = memref.load %x[%vi, %vj] : memref<6x11xf32>
+        memref.store %a, %y[%vi, %vj] : memref<6x11xf32>
+      }
+    }
+  }
+}

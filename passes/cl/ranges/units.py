@@ -243,6 +243,9 @@ class _Tracer:
         known: dict[int, AffineExpr] = {}
         for index, stored in zip(load.indices, store.access.indices, strict=True):
             if index is not None and stored is not None and used_dims(index) & free:
+                apart = linear(unit + index * -1, self.flow.extents)
+                if not apart.terms:
+                    return simplify(stored + apart.constant, self.flow.extents)
                 known |= self._solved(index, stored, fixed)
         if not free <= known.keys():
             return None

@@ -22,9 +22,10 @@ from math import prod
 
 from xdsl.dialects import arith, memref, scf
 from xdsl.ir import Block, Operation, Region, SSAValue
-from xdsl.ir.affine import AffineExpr
+from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineExpr
 
 from ....dialects.tir import EXPANDED, GRID, BarrierOp, BlockOp, ForOp, FuncOp, LoopKind
+from ....dialects.tir.expressions import used_dims
 from ..schedule.vectorize import WIDTHS
 from ..window import window
 from .body import BodyCloner
@@ -258,7 +259,9 @@ class _Emitter:
                 continue
             if len(here) == 1 and len(guard.dims) > 1 and not self.grouped:
                 (dim,) = here
-                if self._branch_on(dim, guard, loop, ops, place, buffers, copies, out):
+                if not _wraps(guard.expr, dim) and self._branch_on(
+                    dim, guard, loop, ops, place, buffers, copies, out
+                ):
                     return True
             elif (inner := guard.dims - self.space.bound) and (
                 loop.kind.data in GRID or inner <= self.space.expanded
@@ -317,6 +320,16 @@ class _Emitter:
         outside = place.with_domain(rest)
         self.body(loop, ops, outside, buffers, 1 if rest is domain else copies // 2, other)
         return True
+
+
+def _wraps(expr: AffineExpr, dim: int) -> bool:
+    """Return whether an expression has a remainder of `dim`, so that no range of it decides."""
+    return any(
+        isinstance(part, AffineBinaryOpExpr)
+        and part.kind is AffineBinaryOpKind.Mod
+        and dim in used_dims(part)
+        for part in expr.dfs()
+    )
 
 
 def _always(guard: Guard, place: IndexEnvironment) -> Guard:
