@@ -122,9 +122,13 @@ class RegisterTileModel:
     def _spans_batch(self, tile: RegisterTile) -> bool:
         """Return whether a tile has several indices of the dimension that may be smaller."""
         return any(
-            count > 1 and self.extents[variable] == self._batch
+            count > 1 and self.may_be_smaller(variable)
             for variable, count in ((tile.row, tile.rows), (tile.col, tile.cols))
         )
+
+    def may_be_smaller(self, variable: int) -> bool:
+        """Return whether a variable has the extent of a batch that may be smaller."""
+        return self.extents[variable] == self._batch
 
     @cached_property
     def _batch(self) -> int | None:
@@ -348,7 +352,12 @@ def _copy(model: RegisterTileModel, tile: RegisterTile) -> float:
 
 
 def tiles_of_item(model: RegisterTileModel, tile: RegisterTile) -> int:
-    """Return how many tiles of a column each work-item computes: a divisor, so none is partial."""
+    """Return how many tiles of a column each work-item computes: a divisor, so none is partial.
+
+    A work-item does not walk through the images of a batch that may be smaller.
+    """
+    if model.may_be_smaller(tile.row):
+        return 1
     tiles = prod(model.extents) / (tile.rows * tile.cols)
     target = model.target
     wanted = tiles / (ITEMS_PER_CORE * target.device.compute_units)

@@ -1,0 +1,60 @@
+"""One image on a program for 32: no kernel before the result computes other images."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import onnx
+import pytest
+
+import clopt
+from clopt.dialects import cl
+from clopt.padded_program import PaddedProgram
+from support.onnx.models import by_onnxruntime, model
+
+
+def weights(*shape: int) -> np.ndarray:
+    return np.random.default_rng(0).standard_normal(shape).astype(np.float32)
+
+
+def parts_of_rows() -> onnx.ModelProto:
+    """Rows of 56 are no multiple of a work-item's 16 elements."""
+    body = "a = Conv(x, w) b = Sigmoid(a) c = Conv(b, w) y = Concat<axis=1>(b, c)"
+    return model("float[n,16,56,56] x", body, constants={"w": weights(16, 16, 1, 1)})
+
+
+def squeeze() -> onnx.ModelProto:
+    """A joined kernel of two products, whose tiles of 11 images overlap."""
+    body = (
+        "f = Conv<pads=[1, 1, 1, 1]>(x, v) m = ReduceMean<keepdims=1>(f, axes) s = Conv(m, w0) "
+        "r = Relu(s) e = Conv(r, w1) g = Sigmoid(e) y = Mul(f, g)"
+    )
+    sizes = {"v": (16, 3, 3, 3), "w0": (8, 16, 1, 1), "w1": (16, 8, 1, 1)}
+    constants: dict[str, Any] = {name: weights(*shape) for name, shape in sizes.items()}
+    constants["axes"] = np.array([2, 3])
+    return model("float[n,3,28,28] x", body, constants=constants)
+
+
+def few_channels() -> onnx.ModelProto:
+    """The images are the rows of a product's tiles."""
+    return model("float[n,16,96,96] x", "y = Conv(x, w)", constants={"w": weights(4, 16, 1, 1)})
+
+
+@pytest.mark.parametrize(("build", "whole"), [(parts_of_rows, 0), (squeeze, 1), (few_channels, 0)])
+def test_launches_leave_out_images(build: Any, whole: int, device: str):
+    """`whole` launches remain: the kernel of the squeeze is a single work-item."""
+    proto = build()
+    compiled = clopt.compile(proto, device=device, dims={"n": (1, 32, 32)})
+    assert isinstance(compiled, clopt.DynamicModel)
+    image = {"x": weights(1, *(each.dim_value for each in shape_of(proto)[1:]))}
+    for got, expected in zip(compiled.run(image), by_onnxruntime(proto, image), strict=True):
+        np.testing.assert_allclose(got, expected, rtol=1e-4, atol=1e-5)
+    served, _ = compiled.serve(image)
+    assert isinstance(served, PaddedProgram)
+    launches = [op for op in served.program.module.walk() if isinstance(op, cl.EnqueueKernelOp)]
+    assert sum(op.sizes is None for op in launches) <= whole
+
+
+def shape_of(proto: onnx.ModelProto) -> list[Any]:
+    return list(proto.graph.input[0].type.tensor_type.shape.dim)
