@@ -41,9 +41,6 @@ class CompilerFacts(FactTable):
     float_coordinates: bool = fact(False)
     """Whether kernels pass texel centres to samplers as floats, because the device's compiler
     converts integers at every read. Floats are exact up to 2^22 texels, integers always."""
-    pointer_offsets: bool = fact(False)
-    """Whether kernels access `(x + at)[8]` instead of `x[at + 8]`. The device's compiler forgets
-    that the sum of two ints does not overflow, so that it adds and widens one for each access."""
     texels_of_rows: bool = fact(False)
     """Whether kernels between textures read four neighbours of a plain row at once if their
     alignment is known. The device's compiler does not merge such reads itself."""

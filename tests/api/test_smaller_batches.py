@@ -41,7 +41,16 @@ def few_channels() -> onnx.ModelProto:
     return model("float[n,16,96,96] x", "y = Conv(x, w)", constants={"w": weights(4, 16, 1, 1)})
 
 
-@pytest.mark.parametrize(("build", "whole"), [(parts_of_rows, 0), (squeeze, 1), (few_channels, 0)])
+def padded() -> onnx.ModelProto:
+    """A kernel also writes the borders of its result, in the work-items of the same image."""
+    body = "a = Conv(x, w) b = Relu(a) y = Conv<pads=[1, 1, 1, 1], strides=[2, 2], group=72>(b, v)"
+    constants = {"w": weights(72, 16, 1, 1), "v": weights(72, 1, 3, 3)}
+    return model("float[n,16,56,56] x", body, constants=constants)
+
+
+@pytest.mark.parametrize(
+    ("build", "whole"), [(parts_of_rows, 0), (squeeze, 1), (few_channels, 0), (padded, 0)]
+)
 def test_launches_leave_out_images(build: Any, whole: int, device: str):
     """`whole` launches remain: the kernel of the squeeze is a single work-item."""
     proto = build()

@@ -1,7 +1,7 @@
 // RUN: clopt %s --target pocl -t opencl-c | filecheck %s
-// RUN: clopt %s --target intel-cpu -t opencl-c | filecheck %s --check-prefix=SUMS
+// RUN: clopt %s --target nvidia -t opencl-c | filecheck %s --check-prefix=SUMS
 
-// PoCL's compiler computes the sum of two ints for each access; constants are added to a pointer.
+// Compilers for CPUs compute the sum of two ints for each access; constants are added to a pointer.
 // CHECK-LABEL: columns(
 // CHECK:       const int at = i * 8 + k;
 // CHECK-NEXT:  y[k] = x[at] + (x + at)[64] + (x + at)[128];

@@ -113,16 +113,19 @@ def join_grid_of_texels(
 def _join_grid(schedule: Schedule, loops: Sequence[tir.ForOp], main: KernelStage) -> None:
     """Bind the outermost loop to the longest index of the grid; the others are sequential.
 
-    It runs in chunks, so that the grid does not grow. This follows from the grid and needs no
+    It runs in chunks, so that the grid does not grow. Images are bound to an index of their number,
+    so that a launch for fewer images leaves out both. This follows from the grid and needs no
     decision.
     """
     bound = [loop for loop in tir.enclosing_loops(main.block) if loop.kind.data.is_bound]
+    images = loops[0].size
     loops = sorted(loops, key=lambda loop: loop.size > 1)
     loop = next((loop for loop in loops if loop.size > 1), None)
     if loop is None or not bound:
         return
     schedule.reorder(*loops)
-    longest = max(bound, key=lambda other: other.size)
-    if loop.size > longest.size:
-        loop, _ = schedule.split(loop, -(-loop.size // longest.size))
-    schedule.bind(loop, longest.kind.data)
+    has_images = loop.size == images
+    index = max(bound, key=lambda other: (has_images and other.size == images, other.size))
+    if loop.size > index.size:
+        loop, _ = schedule.split(loop, -(-loop.size // index.size))
+    schedule.bind(loop, index.kind.data)
