@@ -1,8 +1,9 @@
 """Compare programs that serve any batch with static programs for each batch.
 
 `python benchmarks/open_batches.py [names] [--device pocl] [--sizes 3 5 8] [--output FILE]`. A batch
-runs on the program for the next power of two, with the work-items that it needs. The static program
-is for the batch alone. Both take turns; run the script on a quiet machine.
+runs on the program for the next power of two, or with `--largest 32` on the one for 32, with the
+work-items that it needs. The static program is for the batch alone. Both take turns; run the script
+on a quiet machine.
 """
 
 from __future__ import annotations
@@ -78,9 +79,14 @@ def export(name: str, path: Path) -> None:
         )
 
 
-def measure(name: str, path: Path, device: str, sizes: list[int], rounds: int) -> list[Row]:
-    """Time a network at several batches."""
+def measure(
+    name: str, path: Path, device: str, sizes: list[int], rounds: int, largest: int | None
+) -> list[Row]:
+    """Time a network at several batches; one program serves 1 to `largest`, if that is given."""
     model = clopt.compile(path, device=device)
+    if largest is not None:
+        dims = {model.inputs[0].symbols[0]: (1, largest, largest)}
+        model = clopt.compile(path, device=device, dims=dims)
     assert isinstance(model, clopt.DynamicModel)
     rows: list[Row] = []
     for size in sizes:
@@ -130,6 +136,7 @@ def main() -> None:
     parser.add_argument("--device", default="intel")
     parser.add_argument("--sizes", type=int, nargs="+", default=list(SIZES))
     parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--largest", type=int, help="the batch of the only program")
     parser.add_argument("--output", type=Path)
     args = parser.parse_args()
     warnings.simplefilter("ignore", CloptWarning)
@@ -141,7 +148,7 @@ def main() -> None:
         for name in args.names or NAMES:
             path = Path(folder) / f"{name}.onnx"
             export(name, path)
-            rows += measure(name, path, args.device, args.sizes, args.rounds)
+            rows += measure(name, path, args.device, args.sizes, args.rounds, args.largest)
     lines += [f"| {' | '.join(row.cells())} |" for row in rows]
     summary = ["| batch | geometric mean | greatest |", "|---|---|---|"]
     for size in args.sizes:
