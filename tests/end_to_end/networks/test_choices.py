@@ -66,7 +66,7 @@ CASES = {
         BLOCKS,
         {
             *("form winograd 2", "layout plain", "layout #nn.layout<[1 by 8]>"),
-            *("group apart", "launch own"),
+            "group apart",
         },
     ),
     "separable": Case(

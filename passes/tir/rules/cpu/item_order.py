@@ -35,7 +35,7 @@ def order_of_items(
 
 
 @dataclass(frozen=True)
-class _Axis:
+class _TileLoop:
     """A loop over tiles."""
 
     variable: int
@@ -44,18 +44,18 @@ class _Axis:
 
 def _axes(
     shape: BlockedReduction, tile: ChannelTile, chunk: int, order: Sequence[int]
-) -> list[_Axis]:
+) -> list[_TileLoop]:
     """Return the loops around a tile: those over work-items, then the tiles of a work-item."""
     trips = dict(enumerate(shape.extents))
     trips[shape.lane] = ceil(shape.count / tile.blocks)
     if shape.column is None:
-        return [_Axis(i, trips[i]) for i in order]
+        return [_TileLoop(i, trips[i]) for i in order]
     trips[shape.column] = ceil(shape.width / tile.columns / chunk)
-    return [*(_Axis(i, trips[i]) for i in order), _Axis(shape.column, chunk)]
+    return [*(_TileLoop(i, trips[i]) for i in order), _TileLoop(shape.column, chunk)]
 
 
 def _fetched(
-    shape: BlockedReduction, axes: Sequence[_Axis], tile: ChannelTile, room: float
+    shape: BlockedReduction, axes: Sequence[_TileLoop], tile: ChannelTile, room: float
 ) -> float:
     """Return the bytes read from beyond a cache that holds `room` bytes of the operands.
 
@@ -79,7 +79,7 @@ def _fetched(
 
 
 def _footprint(
-    shape: BlockedReduction, load: OperandLoad, axes: Sequence[_Axis], tile: ChannelTile
+    shape: BlockedReduction, load: OperandLoad, axes: Sequence[_TileLoop], tile: ChannelTile
 ) -> int:
     """Return the bytes that some loops read of an operand, all terms of the sums included."""
     sizes = {
