@@ -38,6 +38,15 @@ PRIMARY = 14
 UNARY = 13
 CONDITIONAL = 2
 
+Text = tuple[str, int]
+"""The text of an expression, and the precedence of its outermost operator."""
+
+
+def atom(text: Text, precedence: int) -> str:
+    """Return the text, in parentheses if its operator binds less tightly than `precedence`."""
+    return text[0] if text[1] >= precedence else f"({text[0]})"
+
+
 WIDEST_CALL = 8
 """Widest vector on which builtins are called; PoCL 3 cannot compile some wider calls."""
 

@@ -4,26 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 
-from xdsl.ir.affine import AffineBinaryOpExpr, AffineBinaryOpKind, AffineDimExpr, AffineExpr
-
 from ...dialects.tir import QUAD
 from ...dialects.tir.affine import Linear
-from .builtins import CONDITIONAL, PRECEDENCE, PRIMARY, UNARY, WIDEST_CALL
+from .builtins import CONDITIONAL, PRECEDENCE, PRIMARY, UNARY, WIDEST_CALL, Text, atom
 from .functions import function_name, is_function, widest_call
-from .index import IndexSpace, divisor_of, is_multiple
+from .index import IndexSpace, is_multiple
+from .index_text import IndexTexts
 from .types import WIDE_BYTES, CType, float_literal, int_literal
-from .values import Array, Node, Texture, Variable
-
-Text = tuple[str, int]
+from .values import Array, Node, Texture
 
 _SAMPLER = "CLK_NORMALIZED_COORDS_FALSE | CLK_ADDRESS_CLAMP | CLK_FILTER_NEAREST"
 _IMAGE_SUFFIX = {"float": "f", "half": "h", "int": "i", "uint": "ui"}
 _BITWISE = ("<<", ">>", "&", "^", "|")
-
-
-def atom(text: Text, precedence: int) -> str:
-    """Return the text, in parentheses if its operator binds less tightly than `precedence`."""
-    return text[0] if text[1] >= precedence else f"({text[0]})"
 
 
 class Texts:
@@ -39,20 +31,21 @@ class Texts:
         pointer_offsets: bool = False,
         ints_of_bytes: bool = False,
     ):
-        self.space = space
+        self.indices = IndexTexts(space, self)
         self.mad = mad
         self.select = select
         self.wide = wide
         self.pointer_offsets = pointer_offsets
         self.ints_of_bytes = ints_of_bytes
+        linear = self.indices.linear
         self._renderers: dict[str, Callable[[Node], Text]] = {
             "constant": self._constant,
-            "index": lambda node: self.linear(node.payload, node.operands),
-            "sum": lambda node: self.linear(node.payload, node.operands),
-            "hoisted": lambda node: self.linear(node.payload, node.operands),
-            "stepped": lambda node: self.linear(node.payload[0], node.operands),
-            "lanes": self._lanes,
-            "division": self._division,
+            "index": lambda node: linear(node.payload, node.operands),
+            "sum": lambda node: linear(node.payload, node.operands),
+            "hoisted": lambda node: linear(node.payload, node.operands),
+            "stepped": lambda node: linear(node.payload[0], node.operands),
+            "lanes": self.indices.lanes,
+            "division": self.indices.division,
             "unary": self._unary,
             "binary": self._binary,
             "call": self._call,
@@ -85,88 +78,6 @@ class Texts:
     def postfix(self, node: Node) -> str:
         """Return a node as text that `.s0` can follow."""
         return atom(self(node), PRIMARY)
-
-    # Indices
-
-    def linear(self, form: Linear, nodes: Sequence[Node]) -> Text:
-        """Return a sum of products; subtracted terms and the constant come last.
-
-        `nodes` come from `Expressions.atoms` or `Expressions.address`.
-        """
-        if len(nodes) == 1 and nodes[0].kind == "sum":
-            if nodes[0].name:
-                return self._sum([("+", self(nodes[0]))], form.constant, leads=False)
-            nodes = nodes[0].operands
-        terms = sorted(form.terms.items(), key=lambda term: term[1] < 0)
-        leads = form.constant > 0 and bool(terms) and terms[0][1] < 0
-        parts: list[tuple[str, Text]] = []
-        for expr, k in terms:
-            text = self._atom(expr, nodes)
-            if abs(k) != 1:
-                text = f"{atom(text, UNARY)} * {abs(k)}", PRECEDENCE["*"]
-            parts.append(("-" if k < 0 else "+", text))
-        return self._sum(parts, form.constant, leads)
-
-    def _sum(self, parts: list[tuple[str, Text]], constant: int, leads: bool) -> Text:
-        """Return the sum of signed parts and a constant, which comes first if `leads`."""
-        if constant or not parts:
-            place = 0 if leads else len(parts)
-            number = str(abs(constant)), PRIMARY
-            parts = [*parts[:place], ("-" if constant < 0 else "+", number), *parts[place:]]
-        sign, first = parts[0]
-        if len(parts) == 1 and sign == "+":
-            return first
-        out = atom(first, PRECEDENCE["+"]) if sign == "+" else f"-{atom(first, UNARY)}"
-        for sign, text in parts[1:]:
-            out += f" {sign} {atom(text, PRECEDENCE['*'])}"
-        return out, PRECEDENCE["+"] if len(parts) > 1 else UNARY
-
-    def _atom(self, expr: AffineExpr, nodes: Sequence[Node]) -> Text:
-        if isinstance(expr, AffineDimExpr):
-            dimension = self.space.dimensions[expr.position]
-            if isinstance(dimension, Variable):
-                return dimension.name, PRIMARY
-            assert isinstance(dimension, Node), "text has no lanes"
-            return self(dimension)
-        return self(
-            next(node for node in nodes if node.kind == "division" and node.payload[0] == expr)
-        )
-
-    def _division(self, node: Node) -> Text:
-        """Return a quotient or remainder, rounded down."""
-        expr, form, low = node.payload
-        assert isinstance(expr, AffineBinaryOpExpr)
-        divisor, is_mod = divisor_of(expr), expr.kind is AffineBinaryOpKind.Mod
-        symbol = "%" if is_mod else "/"
-        if low is None:
-            return self._division_of_unknown(node, form, divisor, is_mod)
-        # C rounds towards zero, so a multiple of the divisor makes the dividend positive first.
-        shift = max(0, -(low // divisor))
-        dividend = self.linear(form + Linear({}, shift * divisor), node.operands)
-        text = f"{atom(dividend, PRECEDENCE[symbol])} {symbol} {divisor}"
-        if is_mod or not shift:
-            return text, PRECEDENCE[symbol]
-        return f"{text} - {shift}", PRECEDENCE["-"]
-
-    def _division_of_unknown(self, node: Node, form: Linear, divisor: int, is_mod: bool) -> Text:
-        value = atom(self.linear(form, node.operands), UNARY)
-        if divisor & (divisor - 1) == 0:
-            if is_mod:
-                return f"{value} & {divisor - 1}", PRECEDENCE["&"]
-            return f"{value} >> {divisor.bit_length() - 1}", PRECEDENCE[">>"]
-        if is_mod:
-            return f"({value} % {divisor} + {divisor}) % {divisor}", PRECEDENCE["%"]
-        return f"({value} - ({value} < 0 ? {divisor - 1} : 0)) / {divisor}", PRECEDENCE["/"]
-
-    def _lanes(self, node: Node) -> Text:
-        base, stride = node.payload
-        lanes = ", ".join(str(i * stride) for i in range(node.ctype.width))
-        vector = f"({node.ctype.text})({lanes})"
-        if not base.terms and not base.constant:
-            return vector, UNARY
-        return f"{atom(self.linear(base, node.operands), PRECEDENCE['+'])} + {vector}", PRECEDENCE[
-            "+"
-        ]
 
     # Operators
 
@@ -301,7 +212,7 @@ class Texts:
 
     def _load_half(self, array: Array, form: Linear, node: Node, width: int) -> str:
         if width == 1:
-            return f"vload_half({self.linear(form, node.operands)[0]}, {array.name})"
+            return f"vload_half({self.indices.linear(form, node.operands)[0]}, {array.name})"
         # Four at a time: LLVM 15 (in PoCL 3.1) crashes on some uses of a wider load.
         step = min(width, 4)
         parts = [
@@ -385,13 +296,13 @@ class Texts:
         if self.pointer_offsets and is_offset and form.constant:
             pointer = self.pointer(array, Linear(form.terms, 0), nodes)
             return f"({pointer})[{form.constant}]"
-        return f"{array.name}[{self.linear(form, nodes)[0]}]"
+        return f"{array.name}[{self.indices.linear(form, nodes)[0]}]"
 
     def pointer(self, array: Array, form: Linear, nodes: Sequence[Node]) -> str:
         """Return `x + i`."""
         if not form.terms and form.constant == 0:
             return array.name
-        text = atom(self.linear(form, nodes), PRECEDENCE["+"])
+        text = atom(self.indices.linear(form, nodes), PRECEDENCE["+"])
         return f"{array.name} - {text[1:]}" if text.startswith("-") else f"{array.name} + {text}"
 
 
