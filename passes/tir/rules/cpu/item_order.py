@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from math import ceil, prod
 
 from .....dialects import cl
+from .....machine.core import LINE_BYTES
+from ....estimate.reuse import traffic
+from ....estimate.work import BufferStream, LoopLevel, StreamAxis
 from ...schedule.analysis import memref_of
 from ..shared.contraction import OperandLoad, element_bytes
+from ..stages import lane_step
 from .channel_tiles import BlockedReduction, ChannelTile
 
 _CACHE_SHARE = 1 / 2
@@ -26,69 +29,65 @@ def order_of_items(
     operand: whichever order reads fewer bytes from beyond the second cache.
     """
     variables, lane = range(len(shape.extents)), shape.lane
+    room = _CACHE_SHARE * target.machine.l2_cache_bytes
+
+    def fetched(order: Sequence[int]) -> int:
+        loads = enumerate(shape.contraction.loads)
+        streams = [_stream(shape, tile, chunk, order, i, load) for i, load in loads]
+        return traffic(streams, room, LINE_BYTES)
+
     by_weights = sorted(variables, key=lambda i: (i != 0, i != lane, i))
     by_rows = sorted(variables, key=lambda i: (i != 0, i == lane, i))
-    room = _CACHE_SHARE * target.machine.l2_cache_bytes
-    least = _fetched(shape, _axes(shape, tile, chunk, by_rows), tile, room)
-    usual = _fetched(shape, _axes(shape, tile, chunk, by_weights), tile, room)
-    return tuple(by_rows if least < _WORTHWHILE * usual else by_weights)
+    worthwhile = fetched(by_rows) < _WORTHWHILE * fetched(by_weights)
+    return tuple(by_rows if worthwhile else by_weights)
 
 
-@dataclass(frozen=True)
-class _TileLoop:
-    """A loop over tiles."""
-
-    variable: int
-    trips: int
+def _stream(
+    shape: BlockedReduction,
+    tile: ChannelTile,
+    chunk: int,
+    order: Sequence[int],
+    number: int,
+    load: OperandLoad,
+) -> BufferStream:
+    """Return what all tiles read of an operand: loops over work-items, then those inside of one."""
+    axes = [*_axes(shape, tile, chunk, order, load)]
+    size = element_bytes(load)
+    total = size * prod(memref_of(load.op.memref).get_shape())
+    return BufferStream(number, total, size, tuple(axes), tuple(range(len(axes))), is_store=False)
 
 
 def _axes(
-    shape: BlockedReduction, tile: ChannelTile, chunk: int, order: Sequence[int]
-) -> list[_TileLoop]:
-    """Return the loops around a tile: those over work-items, then the tiles of a work-item."""
-    trips = dict(enumerate(shape.extents))
-    trips[shape.lane] = ceil(shape.count / tile.blocks)
-    if shape.column is None:
-        return [_TileLoop(i, trips[i]) for i in order]
-    trips[shape.column] = ceil(shape.width / tile.columns / chunk)
-    return [*(_TileLoop(i, trips[i]) for i in order), _TileLoop(shape.column, chunk)]
+    shape: BlockedReduction,
+    tile: ChannelTile,
+    chunk: int,
+    order: Sequence[int],
+    load: OperandLoad,
+) -> Iterator[StreamAxis]:
+    stage, steps, column = shape.contraction.stage, load.steps, shape.column
+    in_block = 0 if steps[shape.lane] == 0 else 1
 
+    def axis(size: int, step: int | None, times: int = 1) -> StreamAxis:
+        return StreamAxis(size, None if step is None else step * times, LoopLevel.INNER)
 
-def _fetched(
-    shape: BlockedReduction, axes: Sequence[_TileLoop], tile: ChannelTile, room: float
-) -> float:
-    """Return the bytes read from beyond a cache that holds `room` bytes of the operands.
-
-    The outermost loops whose body fits into the cache reuse what the iteration before has read;
-    loops around these start anew.
-    """
-    loads = shape.contraction.loads
-    depth = next(
-        (
-            d
-            for d in range(len(axes))
-            if sum(_footprint(shape, load, axes[d:], tile) for load in loads) <= room
-        ),
-        len(axes),
-    )
-    outer = max(0, depth - 1)
-    while outer > 0 and axes[outer].trips == 1:
-        outer -= 1
-    again = prod(axis.trips for axis in axes[:outer])
-    return again * sum(_footprint(shape, load, axes[outer:], tile) for load in loads)
-
-
-def _footprint(
-    shape: BlockedReduction, load: OperandLoad, axes: Sequence[_TileLoop], tile: ChannelTile
-) -> int:
-    """Return the bytes that some loops read of an operand, all terms of the sums included."""
-    sizes = {
-        i: shape.contraction.stage.block.iter_extents[i] for i in shape.contraction.stage.reduce
-    }
-    sizes[shape.lane] = tile.blocks * shape.lanes
-    if shape.column is not None:
-        sizes[shape.column] = tile.columns
-    for axis in axes:
-        sizes[axis.variable] = sizes.get(axis.variable, 1) * axis.trips
-    read = prod(size for variable, size in sizes.items() if load.steps[variable] != 0)
-    return element_bytes(load) * min(read, prod(memref_of(load.op.memref).get_shape()))
+    for i in order:
+        if i == shape.lane:
+            yield axis(ceil(shape.count / tile.blocks), None if in_block else 0)
+        elif i == column:
+            tiles = ceil(shape.width / tile.columns / chunk)
+            yield axis(tiles, steps[i], chunk * tile.columns)
+        else:
+            yield axis(shape.extents[i], steps[i])
+    if column is not None:
+        yield axis(chunk, steps[column], tile.columns)
+        yield axis(tile.columns, steps[column])
+    yield axis(tile.blocks, None if in_block else 0)
+    yield axis(shape.lanes, in_block)
+    for i in stage.reduce:
+        extent = stage.block.iter_extents[i]
+        if i == shape.term:
+            step = lane_step(stage, load.op, i, shape.lanes)
+            yield axis(extent // shape.lanes, None if steps[i] != 0 else 0)
+            yield axis(shape.lanes, step)
+        else:
+            yield axis(extent, steps[i])
