@@ -5,7 +5,12 @@ from __future__ import annotations
 from functools import lru_cache
 
 from .....dialects import cl
-from .....machine.core import MEMORY_BYTES_PER_CYCLE, l2_bytes_per_cycle
+from .....machine.core import (
+    MAD_CYCLES,
+    MEMORY_BYTES_PER_CYCLE,
+    STORED_MAD_CYCLES,
+    l2_bytes_per_cycle,
+)
 from ..shared.grid import MOST_PRIVATE
 
 TILE_CYCLES = 20.0
@@ -25,6 +30,16 @@ _OPERAND_REGISTERS = 4
 def accumulators(target: cl.Target, least: int = 1, most: int = MOST_SUMS) -> int:
     """Return how many vector registers the model gives a tile for sums, at least `least`."""
     return min(max(least, target.machine.vector_registers - _OPERAND_REGISTERS), most)
+
+
+def mad_cycles(target: cl.Target, sums: int, shared: int) -> float:
+    """Return the latency of the multiply-adds of a step.
+
+    Registers hold the sums, the vectors that several sums share, and one operand more. A sum
+    without a register passes through memory in every step.
+    """
+    fits = sums + shared + 1 <= target.machine.vector_registers
+    return MAD_CYCLES if fits else STORED_MAD_CYCLES
 
 
 def near_bytes(target: cl.Target) -> int:

@@ -13,19 +13,13 @@ from math import prod
 
 from .....dialects import cl, tir
 from .....dialects.tir import QUAD
-from .....machine.core import (
-    LOADS_PER_CYCLE,
-    MAD_CYCLES,
-    MADS_PER_CYCLE,
-    STORED_MAD_CYCLES,
-    l2_bytes_per_cycle,
-)
+from .....machine.core import LOADS_PER_CYCLE, MADS_PER_CYCLE, l2_bytes_per_cycle
 from ...schedule import Schedule
 from ..shared.byte_products import ByteProducts
 from ..shared.contraction import Contraction, element_bytes
 from ..space import NotApplicable, Range
 from ..stages import blocked_variable, lane_step
-from .beliefs import MOST_SUMS, TILE_CYCLES, accumulators, divisors
+from .beliefs import MOST_SUMS, TILE_CYCLES, accumulators, divisors, mad_cycles
 
 _MOST_ACCUMULATORS = 16
 """With more accumulators, compilers spill some because they hoist loads."""
@@ -179,15 +173,6 @@ class ChannelTileModel:
         shape = self.shape
         return all(load.steps[shape.lane] != 0 for load in shape.contraction.loads)
 
-    def _spills(self, tile: ChannelTile) -> bool:
-        """Return whether registers lack room for the sums, the vectors of weights and an element.
-
-        An accumulator then passes through memory in every step.
-        """
-        held = tile.blocks if tile.columns > 1 and not self._has_own_operands else 1
-        needed = tile.blocks * tile.columns + held + 1
-        return needed > self.target.machine.vector_registers
-
     @cached_property
     def best(self) -> ChannelTile:
         """The cheapest tile."""
@@ -207,11 +192,12 @@ class ChannelTileModel:
             size = each * element_bytes(load) * (shape.lanes if of_block else 1)
             if size * depth > target.machine.l1_cache_bytes / 2:
                 traffic += size
+        shared = tile.blocks if tile.columns > 1 and not self._has_own_operands else 1
         step = max(
             sums / MADS_PER_CYCLE,
             loads / LOADS_PER_CYCLE,
             traffic / l2_bytes_per_cycle(target.machine),
-            STORED_MAD_CYCLES if self._spills(tile) else MAD_CYCLES,
+            mad_cycles(target, sums, shared),
         )
         return depth * step + sums + TILE_CYCLES
 

@@ -18,7 +18,6 @@ from .....machine.core import (
     MAD_CYCLES,
     MADS_PER_CYCLE,
     MEMORY_BYTES_PER_CYCLE,
-    STORED_MAD_CYCLES,
     l2_bytes_per_cycle,
 )
 from ..shared.contraction import Contraction, OperandLoad, element_bytes, is_packed
@@ -30,6 +29,7 @@ from .beliefs import (
     TILE_CYCLES,
     accumulators,
     divisors,
+    mad_cycles,
     near_bytes,
 )
 from .panels import PANEL, copy_cycles, is_far, is_near, panel_load
@@ -287,7 +287,7 @@ def costed(model: RegisterTileModel, tile: RegisterTile, lanes: LaneSteps) -> Re
         accumulators / MADS_PER_CYCLE,
         loads / LOADS_PER_CYCLE,
         traffic / l2_bytes_per_cycle(target.machine),
-        _latency(model, tile, lanes),
+        mad_cycles(target, accumulators, _shared(model, tile, lanes)),
     )
     # Arithmetic does not hide these: each step reads another page.
     step_cycles += far / MEMORY_BYTES_PER_CYCLE
@@ -299,16 +299,11 @@ def costed(model: RegisterTileModel, tile: RegisterTile, lanes: LaneSteps) -> Re
     return replace(tile, cycles=cycles, gathers=gathers)
 
 
-def _latency(model: RegisterTileModel, tile: RegisterTile, lanes: LaneSteps) -> float:
-    """Return the latency of a multiply-add, whose sum is in memory if registers lack room for it.
-
-    They hold the sums, the vectors that all rows read, and one operand of a row.
-    """
+def _shared(model: RegisterTileModel, tile: RegisterTile, lanes: LaneSteps) -> int:
+    """Return the vectors that all rows read; one if there is only one row."""
     pairs = zip(model.contraction.loads, lanes.loads, strict=True)
     shared = sum(step != 0 and load.steps[tile.row] == 0 for load, step in pairs)
-    held = shared * tile.vectors if tile.rows > 1 else 1
-    needed = tile.rows * tile.vectors + held + 1
-    return STORED_MAD_CYCLES if needed > model.target.machine.vector_registers else MAD_CYCLES
+    return shared * tile.vectors if tile.rows > 1 else 1
 
 
 def _evicts_itself(model: RegisterTileModel, load: OperandLoad, tile: RegisterTile) -> bool:
