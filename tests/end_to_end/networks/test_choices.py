@@ -57,7 +57,8 @@ class Case:
     """A kind whose words do not fit the target."""
 
 
-BLOCKS = "pocl blocks=auto vector_width=8"
+BLOCKS = "pocl blocks=auto vector_width=8 l1_cache_bytes=65536"
+"""With 32 KiB, a product of the digits network has two work-items, and shares no launch."""
 PLAIN = "pocl blocks=off vector_width=8"
 IMAGES = "adreno-740 texture=prefer fp16=false"
 CASES = {
@@ -66,7 +67,7 @@ CASES = {
         BLOCKS,
         {
             *("form winograd 2", "layout plain", "layout #nn.layout<[1 by 8]>"),
-            "group apart",
+            *("group apart", "launch own"),
         },
     ),
     "separable": Case(
