@@ -265,13 +265,13 @@ def _mark_range(module: ModuleOp, options: CompileOptions, source: object) -> No
     from .frontends.onnx.declared import ranged_ports
     from .frontends.onnx.model import Model, snapshot
 
-    symbol, dims = options.ranged, options.dims or {}
-    if symbol is None or symbol not in dims or isinstance(source, ModuleOp):
+    (symbol, least), dims = options.ranged or ("", 1), options.dims or {}
+    if symbol not in dims or isinstance(source, ModuleOp):
         raise CloptError(f'ranged names "{symbol}", which is not a dimension in dims.')
     model = source if isinstance(source, Model) else snapshot(source)
     ports = ranged_ports(model, dims, symbol)
     guards = masks_of(options.changes, _input_sizes(module), dims[symbol])
-    module.attributes[RANGE] = RangeAttr.of(symbol, dims[symbol], ports, guards)
+    module.attributes[RANGE] = RangeAttr.of(symbol, least, dims[symbol], ports, guards)
 
 
 def _input_sizes(module: ModuleOp) -> dict[str, int]:

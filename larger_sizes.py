@@ -61,8 +61,19 @@ class LargerSizesSearch:
             if name in self._ranges:
                 self._ranges[name].check(name, size)
 
-    def ranged(self, dims: Mapping[str, int]) -> str | None:
-        """Return the outermost dimension above 1; smaller values of it take fewer work-items."""
+    def ranged(self, dims: Mapping[str, int]) -> tuple[str, int] | None:
+        """Return the dimension whose smaller values take fewer work-items, and the least of them.
+
+        The least is the smallest size that is rounded up to that in `dims`.
+        """
+        name = self._outermost(dims)
+        if name is None:
+            return None
+        sizes = self._ranges.get(name, _ANY)
+        return name, sizes.least_rounded(dims[name], self._shares(name, dims))
+
+    def _outermost(self, dims: Mapping[str, int]) -> str | None:
+        """Return the outermost dimension above 1."""
         for port in self._inputs:
             sizes = zip(port.symbols, port.shape_at(dims), strict=False)
             name = next((name for name, size in sizes if size != 1), "")
@@ -99,7 +110,7 @@ class LargerSizesSearch:
 
     def _shares(self, name: str, dims: Mapping[str, int]) -> int:
         """Return into how many shares powers of two are divided for the sizes of a dimension."""
-        if name != self.ranged(dims):
+        if name != self._outermost(dims):
             return _CLOSE_SHARES
         is_batch = any(port.symbols[:1] == (name,) for port in self._inputs)
         return 1 if is_batch else _SEQUENCE_SHARES
@@ -173,7 +184,7 @@ class LargerSizesSearch:
         self, restriction: Restriction, dims: Mapping[str, int], larger: Mapping[str, int]
     ) -> int | None:
         """Return the smaller value of the ranged dimension, if all masks are those for it."""
-        name = self.ranged(larger)
+        name = self._outermost(larger)
         if name is None or dims[name] == larger[name]:
             return None
         is_known = restriction.masks_end_at(dims[name], larger[name])

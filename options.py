@@ -195,9 +195,9 @@ class CompileOptions:
     """The largest sizes of open dimensions, for which caches that grow in place have room."""
     quantization: Quantization | None = None
     memory_limit: int | None = None
-    ranged: str | None = None
+    ranged: tuple[str, int] | None = None
     """The symbol of `dims` whose smaller values the program also serves
-    (`CompiledModel.restricted`)."""
+    (`CompiledModel.restricted`), and the least of them that is to be fast."""
     changes: Sequence[Change] = ()
     """The changes by which the program serves smaller sizes (`passes.nn.restriction`)."""
     choices: str | Path | None = None

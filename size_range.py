@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from collections.abc import Mapping
 from dataclasses import dataclass
 from operator import index
@@ -49,6 +50,12 @@ class SizeRange:
         step = min(power, max(power // shares, _LEAST_STEP))
         ends = (end for end in (self.usual, self.most) if end is not None and end >= size)
         return min([-(-size // step) * step, *ends]) if size else 0
+
+    def least_rounded(self, size: int, shares: int = 1) -> int:
+        """Return the least size, at least 1, that the program for `size` serves."""
+        sizes = range(size + 1)
+        least = bisect_left(sizes, size, key=lambda each: self.rounded(each, shares))
+        return max(1, self.least, least)
 
 
 def split_dims(dims: object) -> tuple[dict[str, int] | None, dict[str, SizeRange]]:

@@ -90,13 +90,13 @@ class StaticCompilation:
         self,
         dims: Mapping[str, int],
         values: Mapping[str, Array],
-        ranged: str | None = None,
+        ranged: tuple[str, int] | None = None,
         changes: Sequence[Change] = (),
     ) -> StaticCompilation:
         """Return the same compilation with these sizes and values in addition.
 
-        The program also runs with less of the dimension `ranged`, and with smaller sizes by
-        `changes`.
+        The program also runs with less of the dimension `ranged`, to its least size, and with
+        smaller sizes by `changes`.
         """
         dims = {**(self.options.dims or {}), **dims}
         values = {**self.options.values, **values}

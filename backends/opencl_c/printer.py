@@ -69,7 +69,7 @@ class KernelPrinter:
             select=target.compiler.builtins,
             wide=tuple(_wide_spaces(target)),
             # LLVM forgets that the sum of two ints does not overflow: it would add and widen one
-            # for each element of a tile. 1x1 convolutions take 0.8 to 1.0 of the time (PoCL, Zen 3).
+            # for each element of a tile. 1x1 convolutions take .8 to 1 of the time (PoCL, Zen 3).
             pointer_offsets=target.device.device_type == "cpu",
             # PoCL 3.1 splits a store of a vector of bytes into single bytes, so it is printed as
             # ints.

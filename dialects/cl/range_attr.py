@@ -33,16 +33,17 @@ RANGE = "cl.range"
 class RangeAttr(ParametrizedAttribute):
     """A symbol of the model whose value in this program is the greatest that it serves.
 
-    `#cl.range<"batch", 8, ["x", "y"]>`: the inputs and outputs x and y consist of eight equal
-    parts, one for each unit of the symbol, and only the first s of them matter for a value s. A
-    second list, `["x", "y"], ["mask"]`, names inputs whose first s parts are true and whose others
-    are false.
+    `#cl.range<"batch", 5 to 8, ["x", "y"]>`: the inputs and outputs x and y consist of eight equal
+    parts, one for each unit of the symbol, and only the first s of them matter for a value s. The
+    program serves any s up to 8, and is to be fast from 5 on. A second list,
+    `["x", "y"], ["mask"]`, names inputs whose first s parts are true and whose others are false.
     """
 
     name = "cl.range"
 
     symbol: Attribute
     """A string. Names may contain any character, so that the parser may read it as bytes."""
+    start: IntAttr
     bound: IntAttr
     ports: ArrayAttr[Attribute]
     """Strings, too."""
@@ -50,11 +51,16 @@ class RangeAttr(ParametrizedAttribute):
 
     @classmethod
     def of(
-        cls, symbol: str, bound: int, ports: Sequence[str], guards: Sequence[str] = ()
+        cls, symbol: str, least: int, bound: int, ports: Sequence[str], guards: Sequence[str] = ()
     ) -> RangeAttr:
         """Return the attribute for a symbol of the value `bound`."""
         lists = (ArrayAttr(map(StringAttr, names)) for names in (ports, guards))
-        return cls(StringAttr(symbol), IntAttr(bound), *lists)
+        return cls(StringAttr(symbol), IntAttr(least), IntAttr(bound), *lists)
+
+    @property
+    def least(self) -> int:
+        """The least value of the symbol for which the program is to be fast."""
+        return self.start.data
 
     @property
     def largest(self) -> int:
@@ -76,6 +82,8 @@ class RangeAttr(ParametrizedAttribute):
         with parser.in_angle_brackets():
             symbol = parser.parse_attribute()
             parser.parse_punctuation(",")
+            start = IntAttr(parser.parse_integer())
+            parser.parse_keyword("to")
             bound = IntAttr(parser.parse_integer())
             parser.parse_punctuation(",")
             lists = [parser.parse_attribute()]
@@ -84,20 +92,20 @@ class RangeAttr(ParametrizedAttribute):
         if not all(isinstance(each, ArrayAttr) for each in lists):
             parser.raise_error("the ports of a range are a list of names")
         ports, guards = (*lists, ArrayAttr[Attribute]([]))[:2]
-        return symbol, bound, cast("ArrayAttr[Attribute]", ports), guards
+        return symbol, start, bound, cast("ArrayAttr[Attribute]", ports), guards
 
     def print_parameters(self, printer: Printer) -> None:
         with printer.in_angle_brackets():
             printer.print_attribute(self.symbol)
-            printer.print_string(f", {self.bound.data}, ")
+            printer.print_string(f", {self.least} to {self.largest}, ")
             printer.print_attribute(self.ports)
             if self.guards.data:
                 printer.print_string(", ")
                 printer.print_attribute(self.guards)
 
     def verify(self) -> None:
-        if self.largest < 1:
-            raise VerifyException(f"the largest value of a range must be positive, not {self}")
+        if not 1 <= self.least <= self.largest:
+            raise VerifyException(f"a range must be from a positive value to another, not {self}")
         if not all(text(each) for each in (self.symbol, *self.ports, *self.guards)):
             raise VerifyException(f"the symbol and the ports of a range must be names, not {self}")
 

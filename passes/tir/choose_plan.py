@@ -15,6 +15,7 @@ from ...dialects import cl, tir
 from ...dialects.remarks import add_remarks
 from .plan_demands import PlanDemands
 from .plan_parts import with_parts
+from .rules.images import target_of_smallest
 from .rules.plans import default_plan
 from .rules.stages import is_naive
 from .tuned_plans import TunedPlans
@@ -34,6 +35,9 @@ class TIRChoosePlanPass(Tuning, ModulePass):
     kernels. `places` are databases that the user did not name: if one cannot be read, the result is
     a remark.
 
+    The default plan of a program that also serves smaller batches keeps all cores busy with the
+    smallest of them (`rules/images.py`).
+
     A plan that splits a kernel gets the plans of the parts, chosen in the same way. A kernel that
     has a plan or a `schedule` keeps it. A kernel without blocks, or with loops that are already
     split or bound, is left unchanged.
@@ -43,6 +47,7 @@ class TIRChoosePlanPass(Tuning, ModulePass):
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
         target = cl.target_of(op)
+        smallest = target_of_smallest(op)
         kernels = [func for func in op.ops if isinstance(func, tir.FuncOp) and _is_open(func)]
         tuned = TunedPlans.read(self, target)
 
@@ -50,7 +55,7 @@ class TIRChoosePlanPass(Tuning, ModulePass):
             """Return the plan of a kernel, with the plans of its parts."""
             plan = None if func.plan is None else func.plan.data
             if plan is None:
-                default = with_parts(func, default_plan(func, target).data, target, chosen)
+                default = with_parts(func, default_plan(func, smallest).data, target, chosen)
                 plan = tuned.plan(func, default) or default
             return with_parts(func, plan, target, chosen)
 

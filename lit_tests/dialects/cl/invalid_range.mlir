@@ -11,7 +11,7 @@ builtin.module {
 
 // -----
 
-builtin.module attributes {cl.range = #cl.range<"batch", 9, ["x", "y"]>} {
+builtin.module attributes {cl.range = #cl.range<"batch", 1 to 9, ["x", "y"]>} {
   cl.kernel @id(memref<8xf32>, memref<8xf32>) outputs [1] global [8] local [2]
   // expected-error@+1 {{cl.enqueue_kernel @id must have the kernel's global size [8] at 9}}
   cl.program @main(%x: memref<8xf32> {cl.name = "x"}, %y: memref<8xf32> {cl.name = "y"}) inputs 1 {
@@ -22,7 +22,7 @@ builtin.module attributes {cl.range = #cl.range<"batch", 9, ["x", "y"]>} {
 
 // -----
 
-builtin.module attributes {cl.range = #cl.range<"batch", 8, ["x", "y"]>} {
+builtin.module attributes {cl.range = #cl.range<"batch", 1 to 8, ["x", "y"]>} {
   cl.kernel @id(memref<8xf32>, memref<8xf32>) outputs [1] global [8] local [2]
   // expected-error@+1 {{cl.enqueue_kernel @id must launch groups of 2 at all values of the symbol}}
   cl.program @main(%x: memref<8xf32> {cl.name = "x"}, %y: memref<8xf32> {cl.name = "y"}) inputs 1 {
@@ -33,7 +33,7 @@ builtin.module attributes {cl.range = #cl.range<"batch", 8, ["x", "y"]>} {
 
 // -----
 
-builtin.module attributes {cl.range = #cl.range<"batch", 8, ["x", "y"]>} {
+builtin.module attributes {cl.range = #cl.range<"batch", 1 to 8, ["x", "y"]>} {
   cl.kernel @id(memref<8xf32>, memref<8xf32>) outputs [1] global [8] local [1]
   // expected-error@+1 {{cl.enqueue_kernel @id must launch groups of 1 at all values of the symbol}}
   cl.program @main(%x: memref<8xf32> {cl.name = "x"}, %y: memref<8xf32> {cl.name = "y"}) inputs 1 {
@@ -44,7 +44,7 @@ builtin.module attributes {cl.range = #cl.range<"batch", 8, ["x", "y"]>} {
 
 // -----
 
-builtin.module attributes {cl.range = #cl.range<"batch", 8, ["x", "y"]>} {
+builtin.module attributes {cl.range = #cl.range<"batch", 1 to 8, ["x", "y"]>} {
   cl.kernel @id(memref<8xf32>, memref<8xf32>) outputs [1] global [8] local [1]
   // expected-error@+1 {{a size must be a positive constant or of the form ((s0 * a + b) ceildiv c) * d, not (s0 mod 8)}}
   cl.program @main(%x: memref<8xf32> {cl.name = "x"}, %y: memref<8xf32> {cl.name = "y"}) inputs 1 {
@@ -55,7 +55,7 @@ builtin.module attributes {cl.range = #cl.range<"batch", 8, ["x", "y"]>} {
 
 // -----
 
-builtin.module attributes {cl.range = #cl.range<"batch", 8, ["x", "y"]>} {
+builtin.module attributes {cl.range = #cl.range<"batch", 1 to 8, ["x", "y"]>} {
   cl.kernel @id(memref<8xf32>, memref<8xf32>) outputs [1] global [8] local [1]
   // expected-error@+1 {{sizes must be functions of one symbol, not}}
   cl.program @main(%x: memref<8xf32> {cl.name = "x"}, %y: memref<8xf32> {cl.name = "y"}) inputs 1 {
@@ -66,6 +66,6 @@ builtin.module attributes {cl.range = #cl.range<"batch", 8, ["x", "y"]>} {
 
 // -----
 
-// expected-error@+1 {{the largest value of a range must be positive}}
-builtin.module attributes {cl.range = #cl.range<"batch", 0, ["x", "y"]>} {
+// expected-error@+1 {{a range must be from a positive value to another}}
+builtin.module attributes {cl.range = #cl.range<"batch", 1 to 0, ["x", "y"]>} {
 }

@@ -101,9 +101,9 @@ builtin.module attributes {cl.target = #cl.target<"phone", {images = true, max_i
 }
 
 // NDRanges for smaller values of a symbol.
-// CHECK:      builtin.module attributes {cl.range = #cl.range<"batch", 8, ["x", "y"], ["mask"]>} {
+// CHECK:      builtin.module attributes {cl.range = #cl.range<"batch", 1 to 8, ["x", "y"], ["mask"]>} {
 // CHECK:      cl.enqueue_kernel @tiles(%x, %y) sizes affine_map<()[s0] -> ((s0 * 4), ((((s0 * 3) + 1) ceildiv 5) * 2), 3)> : memref<8xf32>, memref<8xf32>
-builtin.module attributes {cl.range = #cl.range<"batch", 8, ["x", "y"], ["mask"]>} {
+builtin.module attributes {cl.range = #cl.range<"batch", 1 to 8, ["x", "y"], ["mask"]>} {
   cl.kernel @tiles(memref<8xf32>, memref<8xf32>) outputs [1] global [32, 10, 3] local [4, 2, 3]
   cl.program @main(%x: memref<8xf32> {cl.name = "x"}, %y: memref<8xf32> {cl.name = "y"}) inputs 1 {
     cl.enqueue_kernel @tiles(%x, %y) sizes affine_map<()[s0] -> (s0 * 4, ((s0 * 3 + 1) ceildiv 5) * 2, 3)> : memref<8xf32>, memref<8xf32>

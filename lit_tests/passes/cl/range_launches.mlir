@@ -5,7 +5,7 @@
 // CHECK-LABEL: cl.program @tiles
 // CHECK:      cl.enqueue_kernel @double({{.*}}) sizes affine_map<()[s0] -> (16, s0)>
 // CHECK-NEXT: cl.enqueue_kernel @sum({{.*}}) sizes affine_map<()[s0] -> ((s0 ceildiv 4))>
-module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 12, ["x", "y"]>} {
+module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 1 to 12, ["x", "y"]>} {
   tir.func @double(%x: memref<12x16xf32>, %y: memref<12x16xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 16, 12>, local_size = array<i64: 1, 1>} {
     tir.for global_y %i = 0 to 12 {
       tir.for global_x %j = 0 to 16 {
@@ -53,7 +53,7 @@ module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batc
 // CHECK:      cl.enqueue_kernel @copy(%x, %t) : memref
 // CHECK-NEXT: cl.enqueue_kernel @reverse_rows(%t, %u) sizes affine_map<()[s0] -> (s0)>
 // CHECK-NEXT: cl.enqueue_kernel @copy(%u, %y) sizes affine_map<()[s0] -> (s0)>
-module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 8, ["x", "y"]>} {
+module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 1 to 8, ["x", "y"]>} {
   tir.func @copy(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 8>, local_size = array<i64: 1>} {
     tir.for global_x %i = 0 to 8 {
       %a = memref.load %x[%i] : memref<8xf32>
@@ -84,7 +84,7 @@ module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batc
 // CHECK-LABEL: cl.program @inner
 // CHECK:      cl.enqueue_kernel @turn(%x, %t) sizes affine_map<()[s0] -> (3, ((s0 ceildiv 4) * 4))>
 // CHECK-NEXT: cl.enqueue_kernel @turn_back(%t, %y) sizes affine_map<()[s0] -> (((s0 ceildiv 2) * 2))>
-module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 8, ["x", "y"]>} {
+module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 1 to 8, ["x", "y"]>} {
   tir.func @turn(%x: memref<8x3xf32>, %y: memref<3x8xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 3, 8>, local_size = array<i64: 1, 4>} {
     tir.for global_y %i = 0 to 8 {
       tir.for global_x %j = 0 to 3 {
@@ -120,7 +120,7 @@ module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batc
 // CHECK:      cl.enqueue_kernel @positions(%x, %t) : memref
 // CHECK-NEXT: cl.enqueue_kernel @copy(%v, %u) sizes affine_map<()[s0] -> (s0)>
 // CHECK-NEXT: cl.enqueue_kernel @gather(%table, %t, %u, %y) sizes affine_map<()[s0] -> (s0)>
-module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 8, ["x", "v", "y"]>} {
+module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 1 to 8, ["x", "v", "y"]>} {
   tir.func @positions(%x: memref<8xi32>, %y: memref<8xi32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 8>, local_size = array<i64: 1>} {
     tir.for global_x %i = 0 to 8 {
       %a = memref.load %x[%i] : memref<8xi32>
@@ -162,7 +162,7 @@ module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batc
 // CHECK:      cl.enqueue_kernel @copy(%x, %t) : memref
 // CHECK-NEXT: cl.enqueue_kernel @previous(%t, %y) : memref
 // CHECK-NEXT: cl.enqueue_kernel @copy(%x, %z) : memref
-module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 8, ["x", "y"]>} {
+module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 1 to 8, ["x", "y"]>} {
   tir.func @copy(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 8>, local_size = array<i64: 1>} {
     tir.for global_x %i = 0 to 8 {
       %a = memref.load %x[%i] : memref<8xf32>
@@ -197,7 +197,7 @@ module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batc
 // CHECK:      cl.enqueue_kernel @copy24(%x, %t) : memref
 // CHECK-NEXT: cl.enqueue_kernel @copy32(%v, %u) sizes affine_map<()[s0] -> ((s0 * 8))>
 // CHECK-NEXT: cl.enqueue_kernel @pick(%t, %u, %y)
-module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 4, ["x", "v", "y"]>} {
+module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 1 to 4, ["x", "v", "y"]>} {
   tir.func @copy24(%x: memref<24xi8>, %y: memref<24xi8>) attributes {outputs = array<i64: 1>, global_size = array<i64: 24>, local_size = array<i64: 1>} {
     tir.for global_x %i = 0 to 24 {
       %a = memref.load %x[%i] : memref<24xi8>
@@ -236,7 +236,7 @@ module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batc
 // CHECK-LABEL: cl.program @border
 // CHECK:      cl.enqueue_kernel @rows(%x, %t) sizes affine_map<()[s0] -> (3, (s0 * 5))>
 // CHECK-NEXT: cl.enqueue_kernel @above(%t, %y) sizes affine_map<()[s0] -> (3, (s0 * 5))>
-module attributes {cl.target = #cl.target<"generic-gpu", {}>, cl.range = #cl.range<"batch", 4, ["x", "y"]>} {
+module attributes {cl.target = #cl.target<"generic-gpu", {}>, cl.range = #cl.range<"batch", 1 to 4, ["x", "y"]>} {
   tir.func @rows(%x: memref<4x5x3x4xf32>, %y: memref<4x5x3x4xf32, #tir.scope<texture, [2]>>) attributes {outputs = array<i64: 1>, global_size = array<i64: 3, 20>, local_size = array<i64: 1, 1>} {
     tir.for global_y %i = 0 to 20 {
       tir.for global_x %j = 0 to 3 {
@@ -283,7 +283,7 @@ module attributes {cl.target = #cl.target<"generic-gpu", {}>, cl.range = #cl.ran
 // CHECK-LABEL: cl.program @part
 // CHECK:      cl.enqueue_kernel @copy(%x, %t) sizes affine_map<()[s0] -> (7, (s0 * 14))>
 // CHECK-NEXT: cl.enqueue_kernel @below(%t, %y) sizes affine_map<()[s0] -> ((s0 * 4))>
-module attributes {cl.target = #cl.target<"generic-gpu", {}>, cl.range = #cl.range<"batch", 4, ["x", "y"]>} {
+module attributes {cl.target = #cl.target<"generic-gpu", {}>, cl.range = #cl.range<"batch", 1 to 4, ["x", "y"]>} {
   tir.func @copy(%x: memref<4x2x7x7x4xf32>, %y: memref<4x2x7x7x4xf32, #tir.scope<texture, [3]>>) attributes {outputs = array<i64: 1>, global_size = array<i64: 7, 56>, local_size = array<i64: 1, 1>} {
     tir.for global_y %i = 0 to 56 {
       tir.for global_x %j = 0 to 7 {
@@ -330,7 +330,7 @@ module attributes {cl.target = #cl.target<"generic-gpu", {}>, cl.range = #cl.ran
 // CHECK-NEXT: cl.enqueue_kernel @sum(%t, %mask, %u) : memref
 // CHECK-LABEL: cl.program @not_guarded
 // CHECK:      cl.enqueue_kernel @copy(%x, %t) : memref
-module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"rows", 8, ["x"], ["mask"]>} {
+module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"rows", 1 to 8, ["x"], ["mask"]>} {
   tir.func @copy(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 8>, local_size = array<i64: 1>} {
     tir.for global_x %i = 0 to 8 {
       %a = memref.load %x[%i] : memref<8xf32>
@@ -376,7 +376,7 @@ module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"rows
 // CHECK-LABEL: cl.program @overlapping
 // CHECK:      cl.enqueue_kernel @copy(%x, %t) sizes affine_map<()[s0] -> (s0)>
 // CHECK-NEXT: cl.enqueue_kernel @twice(%t, %u, %y)
-module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 8, ["x", "y"]>} {
+module attributes {cl.target = #cl.target<"cpu", {}>, cl.range = #cl.range<"batch", 1 to 8, ["x", "y"]>} {
   tir.func @copy(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 8>, local_size = array<i64: 1>} {
     tir.for global_x %i = 0 to 8 {
       %a = memref.load %x[%i] : memref<8xf32>

@@ -60,7 +60,7 @@ def test_what_is_needed_stays_the_same(
         if step.name == "cl-range-launches":
             (program,) = (op for op in module.ops if isinstance(op, cl.ProgramOp))
             names = [port.name for port in program.ports]
-            module.attributes[cl.RANGE] = cl.RangeAttr.of("parts", largest, names)
+            module.attributes[cl.RANGE] = cl.RangeAttr.of("parts", 1, largest, names)
         step.apply(ctx, module)
     whole = run_program(module, net.weights, net.inputs)
     for size in {1, data.draw(st.integers(1, largest)), largest}:

@@ -23,7 +23,7 @@ def compile_ranged(
     asked = Place.of(device)
     place = asked.chosen()
     assert isinstance(place.device, Device)
-    options = CompileOptions(dims=dims, ranged=next(iter(dims)))
+    options = CompileOptions(dims=dims, ranged=(next(iter(dims)), 1))
     origin = Origin.of(asked, place.device, {}, use_cache)
     return StaticCompilation(model, options, place, origin, use_cache).run()
 

@@ -89,7 +89,8 @@ def tile_default(model: ChannelTileModel) -> dict[str, Value]:
     # The border tests stay outside of a loop over channels within the window.
     window = 1 if shape.term is not None else len(shape.window)
     window = max(n for n in range(min(window, len(shape.window)) + 1) if shape.has_room(tile, n))
-    wanted = ITEM_CYCLES / model.cycles(tile)
+    is_of_images = model.images is not None and model.images.are(shape.width)
+    wanted = 1 if is_of_images else ITEM_CYCLES / model.cycles(tile)
     chunk = min(shape.chunks(tile), key=lambda n: abs(n - wanted))
     return {
         LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE,

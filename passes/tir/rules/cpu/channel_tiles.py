@@ -15,6 +15,7 @@ from .....dialects import cl, tir
 from .....dialects.tir import QUAD
 from .....machine.core import LOADS_PER_CYCLE, MADS_PER_CYCLE, l2_bytes_per_cycle
 from ...schedule import Schedule
+from ..images import Images
 from ..shared.byte_products import ByteProducts
 from ..shared.contraction import Contraction, element_bytes
 from ..space import NotApplicable, Range
@@ -206,7 +207,13 @@ class ChannelTileModel:
         shape = self.shape
         tiles = -(-shape.count // tile.blocks) * -(-shape.width // tile.columns)
         rows = prod(shape.extents) / (shape.extents[shape.lane] * shape.width)
-        return rows * tiles * self.cycles(tile)
+        images = 1.0 if self.images is None else self.images.cost(shape.width, tile.columns)
+        return rows * tiles * self.cycles(tile) * images
+
+    @cached_property
+    def images(self) -> Images | None:
+        """The images that the program computes, if there may be fewer."""
+        return Images.of_kernel(self.shape.contraction.func)
 
     def _candidates(self) -> Iterator[ChannelTile]:
         for blocks in range(1, min(self.most, self.shape.count) + 1):

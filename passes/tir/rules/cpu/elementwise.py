@@ -50,11 +50,19 @@ def _default(space: Space[Pieces]) -> Params:
 
 def _apply(schedule: Schedule, pieces: Pieces, params: Params) -> None:
     schedule.local_size(*params.numbers(LOCAL_SIZE.name))
+    images = {stage.loops[0].size for stage in pieces.pieces}
+    grids: list[list[tir.ForOp]] = []
     for piece, (stage, blocks) in enumerate(zip(pieces.pieces, pieces.lanes, strict=True)):
         loops = _block_loops(schedule, stage, *blocks) if blocks else collapse(schedule, stage)
         width, chunk = params.number(WIDTH.at(piece)), params.number(CHUNK.at(piece))
-        grid = _vectorize(schedule, loops, width, chunk)
-        bind_grid(schedule, [schedule.fuse(*grid)] if len(pieces.pieces) > 1 and grid else grid)
+        grids.append(_vectorize(schedule, loops, width, chunk))
+    # Of pieces of different sizes, a launch for fewer images leaves out the same images.
+    apart = all(len(grid) > 1 and {grid[0].size} == images for grid in grids)
+    for grid in grids:
+        if len(grids) > 1 and grid:
+            outer = grid[:1] if apart else []
+            grid = [*outer, schedule.fuse(*grid[len(outer) :])]
+        bind_grid(schedule, grid)
     join_grid(schedule, pieces.borders, pieces.main)
 
 
@@ -99,6 +107,6 @@ CPU_ELEMENTWISE = Rule(
 """Vectors along memory, the lanes of a block where channels lie in blocks.
 
 Pieces share the kernel's grid, which spans the longest of their loops on each axis. If there are
-several, each is one loop, so that the grid is the longest piece and not a product of loops of
-different pieces.
+several, each is one loop beside that over images, so that the grid is the longest piece and not a
+product of loops of different pieces.
 """

@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from math import ceil, gcd, prod
 
-from xdsl.dialects.builtin import ModuleOp
-
 from .....dialects import cl
 from .....machine.core import (
     L1_WAY_BYTES,
@@ -20,6 +18,7 @@ from .....machine.core import (
     MEMORY_BYTES_PER_CYCLE,
     l2_bytes_per_cycle,
 )
+from ..images import Images
 from ..shared.contraction import Contraction, OperandLoad, element_bytes, is_packed
 from ..space import Params
 from ..stages import lane_step
@@ -44,11 +43,6 @@ _HALVES = 4.0
 """
 _SUMS_SHARE = 8
 """Sums in memory take at most 1/8 of L2; a quarter is slower (measured)."""
-_BATCH_TILE = 1.15
-"""The cost of a tile of several images relative to one image, if the batch may be smaller."""
-_MOST_IMAGES = 32
-"""The largest batch that is served by smaller tiles. The rows of a longer sequence are many tiles.
-"""
 
 
 @dataclass(frozen=True)
@@ -113,29 +107,21 @@ class RegisterTileModel:
         If the program also serves smaller batches, a tile within one image may take a little
         longer: work-items that compute all images would do as much for fewer.
         """
+        images = self.images
 
         def cycles(tile: RegisterTile) -> float:
-            return total_cycles(self, tile) * (_BATCH_TILE if self._spans_batch(tile) else 1)
+            total = total_cycles(self, tile)
+            if images is None:
+                return total
+            row, col = self.extents[tile.row], self.extents[tile.col]
+            return total * max(images.cost(row, tile.rows), images.cost(col, tile.cols))
 
         return min(candidates(self), key=cycles, default=None)
 
-    def _spans_batch(self, tile: RegisterTile) -> bool:
-        """Return whether a tile has several indices of the dimension that may be smaller."""
-        return any(
-            count > 1 and self.may_be_smaller(variable)
-            for variable, count in ((tile.row, tile.rows), (tile.col, tile.cols))
-        )
-
-    def may_be_smaller(self, variable: int) -> bool:
-        """Return whether a variable has the extent of a batch that may be smaller."""
-        return self.extents[variable] == self._batch
-
     @cached_property
-    def _batch(self) -> int | None:
-        """The extent of the dimension that may be smaller; None if none may be."""
-        module = self.contraction.func.get_toplevel_object()
-        found = cl.range_of(module) if isinstance(module, ModuleOp) else None
-        return None if found is None or found.largest > _MOST_IMAGES else found.largest
+    def images(self) -> Images | None:
+        """The images that the program computes, if there may be fewer."""
+        return Images.of_kernel(self.contraction.func)
 
 
 def candidates(model: RegisterTileModel) -> Iterator[RegisterTile]:
@@ -351,7 +337,7 @@ def tiles_of_item(model: RegisterTileModel, tile: RegisterTile) -> int:
 
     A work-item does not walk through the images of a batch that may be smaller.
     """
-    if model.may_be_smaller(tile.row):
+    if model.images is not None and model.images.are(model.extents[tile.row]):
         return 1
     tiles = prod(model.extents) / (tile.rows * tile.cols)
     target = model.target
