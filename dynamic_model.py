@@ -82,7 +82,7 @@ class DynamicModel(CompilingModel):
         self._ranges = ranges
         self._larger = LargerSizesSearch(ranges, self.inputs)
         self._deciding: dict[Hashable, list[str]] = {}
-        self._told = False
+        self._told = self.is_ranged and all(each.most == each.usual for each in ranges.values())
 
     @property
     def programs(self) -> int:

@@ -36,6 +36,19 @@ def test_ends_of_a_range(size: int, wanted: int, close: int):
     assert usual_at_200.rounded(size, 16) == close
 
 
+@pytest.mark.parametrize("shares", [1, 4, 16])
+@pytest.mark.parametrize(
+    "sizes", [SizeRange(), SizeRange(1, 64, 64), SizeRange(3, 100, 12), SizeRange(0, 200)]
+)
+def test_the_least_size_that_a_program_serves(sizes: SizeRange, shares: int):
+    for served in range(max(1, sizes.least), (sizes.most or 150) + 1):
+        program = sizes.rounded(served, shares)
+        least = sizes.least_rounded(program, shares)
+        assert least <= served
+        assert sizes.rounded(least, shares) == program
+        assert least == max(1, sizes.least) or sizes.rounded(least - 1, shares) < program
+
+
 @pytest.mark.parametrize("size", [1, 3, 64])
 def test_one_program_for_all_sizes(size: int):
     assert SizeRange(1, 64, 64).rounded(size) == 64

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import prod
 from typing import Any
 
 import numpy as np
@@ -63,6 +64,55 @@ def test_launches_leave_out_images(build: Any, whole: int, device: str):
     assert isinstance(served, PaddedProgram)
     launches = [op for op in served.program.module.walk() if isinstance(op, cl.EnqueueKernelOp)]
     assert sum(op.sizes is None for op in launches) <= whole
+
+
+def launches(proto: onnx.ModelProto, images: int) -> list[tuple[int, ...]]:
+    """The global sizes of a program for 32 images on 8 cores."""
+    target = "intel-cpu blocks=prefer winograd=prefer compute_units=8"
+    compiled = clopt.compile(proto, target, dims={"n": (1, 32, 32)})
+    assert isinstance(compiled, clopt.DynamicModel)
+    found = compiled.largest().module.walk()
+    sizes = [op.ranged_sizes for op in found if isinstance(op, cl.EnqueueKernelOp)]
+    return [tuple(size.at(images) for size in each) for each in sizes if each is not None]
+
+
+def winograd() -> onnx.ModelProto:
+    """A strip of tiles is an image: 32 of them keep 8 cores busy."""
+    body = "a = Conv<pads=[1, 1, 1, 1]>(x, w) y = Relu(a)"
+    return model("float[n,64,28,28] x", body, constants={"w": weights(64, 64, 3, 3)})
+
+
+def means() -> onnx.ModelProto:
+    """The images of means are the columns of tiles."""
+    body = (
+        "a = Conv(x, v) b = Relu(a) c = Conv(b, w) d = Relu(c) m = ReduceMean<keepdims=1>(d, axes) "
+        "y = Mul(d, m)"
+    )
+    constants: dict[str, Any] = {"v": weights(768, 16, 1, 1), "w": weights(768, 768, 1, 1)}
+    constants["axes"] = np.array([2, 3])
+    return model("float[n,16,14,14] x", body, constants=constants)
+
+
+def scales() -> onnx.ModelProto:
+    """An image of the first part has 4 times the work-items of the second."""
+    body = (
+        "a = Sigmoid(x) b = MaxPool<kernel_shape=[2, 2], strides=[2, 2]>(a) c = Sigmoid(b) "
+        "d = Reshape(a, shape) e = Reshape(c, shape) y = Concat<axis=2>(d, e)"
+    )
+    return model("float[n,16,64,64] x", body, constants={"shape": np.array([0, 16, -1])})
+
+
+@pytest.mark.parametrize("build", [winograd, means])
+def test_one_image_keeps_the_cores_busy_and_computes_no_other(build: Any):
+    one, two = (list(map(prod, launches(build(), images))) for images in (1, 2))
+    assert two == [2 * items for items in one]
+    assert min(one) >= 8
+
+
+def test_parts_of_several_sizes_leave_out_the_same_images():
+    """An image of the second part would be a quarter of the work-items for one of the first."""
+    *_, joined = launches(scales(), 5)
+    assert joined == (512, 5, 1)
 
 
 def shape_of(proto: onnx.ModelProto) -> list[Any]:
