@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import ClassVar, cast
 
 from xdsl.context import Context
@@ -10,7 +11,7 @@ from xdsl.ir import Attribute, Operation, SSAValue
 from xdsl.passes import ModulePass
 from xdsl.rewriter import InsertPoint, Rewriter
 
-from ...dialects import nn
+from ...dialects import cl, nn
 from ...errors import CloptError
 from ..locations import node_name
 
@@ -23,15 +24,25 @@ class NNRoundHalvesPass(ModulePass):
     the casts are operations, which no later pass removes and whose results kernels store. The f32
     sum, product, quotient or root of halves, rounded to f16, is the f16 result of IEEE 754.
     Operations that only move elements stay.
+
+    Values then stay out of images: OpenCL lets a device round to zero what a kernel writes to an
+    image of halves (OpenCL 1.2, section 8.3.2), and NVIDIA's does.
     """
 
     name: ClassVar[str] = "nn-round-halves"
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
-        for function in nn.networks_of(op):
-            for each in list(function.body.block.ops):
-                if isinstance(each, nn.NNOp) and _rounds(each):
-                    _widen(each)
+        rounded = [
+            each
+            for function in nn.networks_of(op)
+            for each in function.body.block.ops
+            if isinstance(each, nn.NNOp) and _rounds(each)
+        ]
+        for each in rounded:
+            _widen(each)
+        target = cl.target_of(op)
+        if rounded and target.uses_textures:
+            cl.set_target(op, replace(target, policy=replace(target.policy, texture="off")))
 
 
 def _rounds(op: nn.NNOp) -> bool:

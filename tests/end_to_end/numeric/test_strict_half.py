@@ -45,6 +45,15 @@ def values(proto: onnx.ModelProto, seed: int) -> dict[str, np.ndarray]:
     }
 
 
+@pytest.mark.parametrize("target", ["adreno-740", "nvidia"])
+def test_no_result_is_written_to_an_image(target: str) -> None:
+    """The device would choose how it rounds."""
+    proto = chain(CHAINS["products of matrices"])
+    assert "write_image" in clopt.compile(proto, target, texture="prefer").source
+    compiled = clopt.compile(proto, target, strict_half=True, texture="prefer")
+    assert "write_image" not in compiled.source
+
+
 @pytest.mark.parametrize("name", CHAINS)
 @pytest.mark.by_default(cases=2)
 def test_chains_are_rounded_like_numpy(device: str, name: str) -> None:
