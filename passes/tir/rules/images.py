@@ -17,25 +17,25 @@ _BATCH_TILE = 1.15
 
 
 @dataclass(frozen=True)
-class Images:
+class ImageRange:
     """The images of a program that also serves fewer of them."""
 
     most: int
     least: int
 
     @staticmethod
-    def of(module: ModuleOp) -> Images | None:
+    def of(module: ModuleOp) -> ImageRange | None:
         """Return the images of a module's programs; None if their number is fixed."""
         found = cl.range_of(module)
         if found is None or found.largest > _MOST_IMAGES:
             return None
-        return Images(found.largest, found.least)
+        return ImageRange(found.largest, found.least)
 
     @staticmethod
-    def of_kernel(func: tir.FuncOp) -> Images | None:
+    def of_kernel(func: tir.FuncOp) -> ImageRange | None:
         """Return the images of the programs that run a kernel; None if their number is fixed."""
         module = func.get_toplevel_object()
-        return Images.of(module) if isinstance(module, ModuleOp) else None
+        return ImageRange.of(module) if isinstance(module, ModuleOp) else None
 
     @property
     def ratio(self) -> int:
@@ -64,7 +64,7 @@ def target_of_smallest(module: ModuleOp) -> cl.Target:
     c cores busy. Larger batches take no longer, because work-items are long in either case. GPUs
     keep their cores, which many more work-items share.
     """
-    target, images = cl.target_of(module), Images.of(module)
+    target, images = cl.target_of(module), ImageRange.of(module)
     if images is None or target.device.device_type != "cpu":
         return target
     units = target.device.compute_units * images.ratio

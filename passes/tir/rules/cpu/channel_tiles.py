@@ -15,7 +15,7 @@ from .....dialects import cl, tir
 from .....dialects.tir import QUAD
 from .....machine.core import LOADS_PER_CYCLE, MADS_PER_CYCLE, l2_bytes_per_cycle
 from ...schedule import Schedule
-from ..images import Images
+from ..images import ImageRange
 from ..shared.byte_products import ByteProducts
 from ..shared.contraction import Contraction, element_bytes
 from ..space import NotApplicable, Range
@@ -211,9 +211,9 @@ class ChannelTileModel:
         return rows * tiles * self.cycles(tile) * images
 
     @cached_property
-    def images(self) -> Images | None:
+    def images(self) -> ImageRange | None:
         """The images that the program computes, if there may be fewer."""
-        return Images.of_kernel(self.shape.contraction.func)
+        return ImageRange.of_kernel(self.shape.contraction.func)
 
     def _candidates(self) -> Iterator[ChannelTile]:
         for blocks in range(1, min(self.most, self.shape.count) + 1):

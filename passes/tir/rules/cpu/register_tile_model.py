@@ -18,7 +18,7 @@ from .....machine.core import (
     MEMORY_BYTES_PER_CYCLE,
     l2_bytes_per_cycle,
 )
-from ..images import Images
+from ..images import ImageRange
 from ..shared.contraction import Contraction, OperandLoad, element_bytes, is_packed
 from ..space import Params
 from ..stages import lane_step
@@ -119,9 +119,9 @@ class RegisterTileModel:
         return min(candidates(self), key=cycles, default=None)
 
     @cached_property
-    def images(self) -> Images | None:
+    def images(self) -> ImageRange | None:
         """The images that the program computes, if there may be fewer."""
-        return Images.of_kernel(self.contraction.func)
+        return ImageRange.of_kernel(self.contraction.func)
 
 
 def candidates(model: RegisterTileModel) -> Iterator[RegisterTile]:

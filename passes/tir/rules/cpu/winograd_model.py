@@ -13,7 +13,7 @@ from xdsl.ir.affine import AffineExpr
 from .....dialects import cl
 from .....machine.core import LOADS_PER_CYCLE, MAD_CYCLES, MADS_PER_CYCLE, l2_bytes_per_cycle
 from ...schedule.analysis import accesses, memref_of, written
-from ..images import Images
+from ..images import ImageRange
 from ..naive_kernel import NaiveKernel
 from ..shared.grid import (
     MOST_PRIVATE,
@@ -199,9 +199,9 @@ class WinogradModel:
         return sqrt(self._elapsed(choice, units) * self._elapsed(choice, fewer))
 
     @cached_property
-    def _images(self) -> Images | None:
+    def _images(self) -> ImageRange | None:
         """The images that the program computes, if there may be fewer."""
-        return Images.of_kernel(self.shape.kernel.func)
+        return ImageRange.of_kernel(self.shape.kernel.func)
 
     def _elapsed(self, choice: WinogradSizes, units: int) -> float:
         shape = self.shape
