@@ -17,7 +17,7 @@ from .....machine.core import LOADS_PER_CYCLE, MADS_PER_CYCLE, l2_bytes_per_cycl
 from ...schedule import Schedule
 from ..images import ImageRange
 from ..shared.byte_products import ByteProducts
-from ..shared.contraction import Contraction, element_bytes
+from ..shared.contraction import Contraction, OperandLoad, element_bytes
 from ..space import NotApplicable, Range
 from ..stages import blocked_variable, lane_step
 from .beliefs import MOST_SUMS, TILE_CYCLES, accumulators, divisors, mad_cycles
@@ -170,9 +170,13 @@ class ChannelTileModel:
 
     @cached_property
     def _has_own_operands(self) -> bool:
-        """Return whether each accumulator has operands of its own."""
+        """Return whether each channel has operands of its own; those of a group share elements."""
+        return all(map(self._has_vectors, self.shape.contraction.loads))
+
+    def _has_vectors(self, load: OperandLoad) -> bool:
+        """Return whether an operand has an element for each channel of a block, not one for all."""
         shape = self.shape
-        return all(load.steps[shape.lane] != 0 for load in shape.contraction.loads)
+        return lane_step(shape.contraction.stage, load.op, shape.lane, shape.lanes) == 1
 
     @cached_property
     def best(self) -> ChannelTile:
@@ -190,7 +194,7 @@ class ChannelTileModel:
             each = (tile.blocks if of_block else 1) * (tile.columns if of_column else 1)
             loads += each
             # An operand that exceeds half of L1 over the reduction is read from L2.
-            size = each * element_bytes(load) * (shape.lanes if of_block else 1)
+            size = each * element_bytes(load) * (shape.lanes if self._has_vectors(load) else 1)
             if size * depth > target.machine.l1_cache_bytes / 2:
                 traffic += size
         shared = tile.blocks if tile.columns > 1 and not self._has_own_operands else 1

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+import onnx
 import pytest
 
 import clopt
@@ -20,7 +21,11 @@ def plan(inputs: int, outputs: int, size: int, target: str) -> dict[str, Any]:
     sizes = (outputs, inputs, outputs, inputs)
     weights = {f"w{i}": np.ones((sizes[i + 1], sizes[i], 1, 1), np.float32) for i in range(3)}
     body = "a = Conv(x, w0) b = Relu(a) c = Conv(b, w1) d = Relu(c) e = Conv(d, w2) y = Relu(e)"
-    proto = model(f"float[1,{outputs},{size},{size}] x", body, constants=weights)
+    return plan_of(model(f"float[1,{outputs},{size},{size}] x", body, constants=weights), target)
+
+
+def plan_of(proto: onnx.ModelProto, target: str) -> dict[str, Any]:
+    """The plan of the kernel of node Conv_2."""
     kernels = [
         op for op in clopt.compile(proto, target).module.walk() if isinstance(op, tir.FuncOp)
     ]
@@ -40,6 +45,19 @@ def registers(values: dict[str, Any]) -> int:
 )
 def test_a_step_fits_in_16_registers(inputs: int, outputs: int, size: int):
     assert registers(plan(inputs, outputs, size, AVX2)) <= 16
+
+
+def test_channels_of_a_group_share_the_elements_that_they_read():
+    """Eight elements for each vector of weights: they are single, so that a tile reads from L1."""
+    constants = {"w0": np.ones((128, 128, 1, 1), np.float32)}
+    constants["w1"] = np.ones((128, 16, 3, 3), np.float32)
+    body = (
+        "a = Conv(x, w0) b = Relu(a) c = Conv<group=8, pads=[1, 1, 1, 1]>(b, w1) d = Relu(c) "
+        "e = Conv(d, w0) y = Relu(e)"
+    )
+    values = plan_of(model("float[1,128,28,28] x", body, constants=constants), AVX2)
+    assert values["blocks"] == 1
+    assert values["columns"] >= 7
 
 
 def test_32_registers_hold_larger_tiles():
