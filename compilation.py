@@ -84,7 +84,7 @@ def compile_model(
     report = quantized(module, ctx, asked, needs_shifts(described), place, use_cache)
     set_target(module, described)
     if options.ranged is not None:
-        _mark_range(module, options, model if parsed is None else parsed)
+        _mark_range(module, options, options.ranged, model if parsed is None else parsed)
     _mark_images(module, ctx, options.images)
     if options.choices is not None:
         demand(module, read_choices(Path(options.choices)))
@@ -260,12 +260,14 @@ def _parse(path: Path, ctx: CloptContext) -> SourceModule:
     return parsed
 
 
-def _mark_range(module: ModuleOp, options: CompileOptions, source: object) -> None:
+def _mark_range(
+    module: ModuleOp, options: CompileOptions, ranged: tuple[str, int], source: object
+) -> None:
     """Note the symbol whose smaller values the program also serves."""
     from .frontends.onnx.declared import ranged_ports
     from .frontends.onnx.model import Model, snapshot
 
-    (symbol, least), dims = options.ranged or ("", 1), options.dims or {}
+    (symbol, least), dims = ranged, options.dims or {}
     if symbol not in dims or isinstance(source, ModuleOp):
         raise CloptError(f'ranged names "{symbol}", which is not a dimension in dims.')
     model = source if isinstance(source, Model) else snapshot(source)

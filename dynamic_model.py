@@ -102,8 +102,10 @@ class DynamicModel(CompilingModel):
             self._refuse()
         most = {name: self._ranges[name].most or 0 for name in symbols_of(self.inputs)}
         larger = self._larger.find(self._compilation, most)
-        key, bound = self._larger.program(self._compilation, most, larger)
-        return self._programs.get(key, lambda: self._compile(bound))
+        key, bound = self._larger.key(most, larger), self._larger.program
+        return self._programs.get(
+            key, lambda: self._compile(bound(self._compilation, most, larger))
+        )
 
     def for_inputs(self, inputs: Arrays) -> CompiledModel:
         """Return the program for inputs of these sizes, which is compiled if necessary.
@@ -191,8 +193,8 @@ class DynamicModel(CompilingModel):
         try:
             if (larger := self._larger.find(compilation, dims)) is None:
                 return None
-            key, bound = self._larger.program(compilation, dims, larger)
-            program = programs.get(key, lambda: self._compile(bound))
+            key, bound = self._larger.key(dims, larger), self._larger.program
+            program = programs.get(key, lambda: self._compile(bound(compilation, dims, larger)))
             if larger.value is not None:
                 program = program.restricted(larger.value)
             shapes = shapes_at(self.inputs, program.outputs, dims, larger.restriction.shapes)
@@ -208,7 +210,7 @@ class DynamicModel(CompilingModel):
         """Return the program for these sizes and values, and what it takes of the inputs."""
         from .backends.pyopencl_runtime.inputs import host_copy
 
-        sizes = tuple(dims.items())
+        sizes, ranged = tuple(dims.items()), self._larger.ranged
         while True:
             with self._lock:
                 compilation, programs = self._compilation, self._programs
@@ -218,12 +220,13 @@ class DynamicModel(CompilingModel):
                 for port in self.inputs
                 if port.name in deciding
             }
-            ranged = None if values else self._larger.ranged(dims)
             contents = tuple((name, each.shape, each.tobytes()) for name, each in values.items())
             try:
                 program = programs.get(
                     (sizes, contents),
-                    lambda: self._compile(compilation.bound(dims, values, ranged)),
+                    lambda: self._compile(
+                        compilation.bound(dims, values, None if values else ranged(dims))
+                    ),
                 )
             except OpenValuesError as error:
                 with self._lock:

@@ -95,14 +95,18 @@ class LargerSizesSearch:
             self._found[key] = found
         return self._found[key]
 
+    def key(self, dims: Mapping[str, int], larger: LargerSizes | None) -> Hashable:
+        """Return the key of the program for what `find` returned."""
+        return (tuple(dims.items()), ()) if larger is None else larger.key
+
     def program(
         self, compilation: StaticCompilation, dims: Mapping[str, int], larger: LargerSizes | None
-    ) -> tuple[Hashable, StaticCompilation]:
-        """Return the key and the compilation of the program for what `find` returned."""
+    ) -> StaticCompilation:
+        """Return the compilation of the program for what `find` returned."""
         if larger is None:
-            return (tuple(dims.items()), ()), compilation.bound(dims, {}, self.ranged(dims))
+            return compilation.bound(dims, {}, self.ranged(dims))
         ranged, changes = self.ranged(larger.dims), larger.restriction.changes
-        return larger.key, compilation.bound(larger.dims, {}, ranged, changes)
+        return compilation.bound(larger.dims, {}, ranged, changes)
 
     def keep_exact(self, dims: Mapping[str, int]) -> None:
         """Return None for these sizes from now on."""

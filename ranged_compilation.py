@@ -49,8 +49,9 @@ class RangedCompilation:
                 larger = self.search.find(self.compilation, dims)
             except CacheSizeError:  # a cache of this size has no room for a further element
                 continue
-            key, compilation = self.search.program(self.compilation, dims, larger)
-            programs.setdefault(key, compilation)
+            key = self.search.key(dims, larger)
+            if key not in programs:
+                programs[key] = self.search.program(self.compilation, dims, larger)
             rows[sizes] = _row([*programs].index(key), larger, weights)
         _check(weights)
         made = [partial(self.compile, *each) for each in programs.items()]

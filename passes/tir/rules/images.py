@@ -42,6 +42,10 @@ class ImageRange:
         """How many times the smallest batch the largest one is."""
         return self.most // self.least
 
+    def cores(self, target: cl.Target) -> int:
+        """Return the cores of the device, of which a target of `target_of_smallest` has more."""
+        return max(1, target.device.compute_units // self.ratio)
+
     def are(self, extent: int) -> bool:
         """Return whether a variable of this extent has the images as its values."""
         return extent == self.most

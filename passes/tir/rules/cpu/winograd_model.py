@@ -15,9 +15,7 @@ from .....machine.core import LOADS_PER_CYCLE, MAD_CYCLES, MADS_PER_CYCLE, l2_by
 from ...schedule.analysis import accesses, memref_of, written
 from ..images import ImageRange
 from ..naive_kernel import NaiveKernel
-from ..shared.grid import (
-    MOST_PRIVATE,
-)
+from ..shared.grid import MOST_PRIVATE
 from ..space import NotApplicable, Params
 from ..stages import KernelStage
 from .beliefs import ITEM_CYCLES, TILE_CYCLES, accumulators, bytes_per_cycle, divisors
@@ -195,8 +193,8 @@ class WinogradModel:
         units = self.target.device.compute_units
         if self._images is None:
             return self._elapsed(choice, units)
-        fewer = units // self._images.ratio
-        return sqrt(self._elapsed(choice, units) * self._elapsed(choice, fewer))
+        of_all = self._elapsed(choice, self._images.cores(self.target))
+        return sqrt(self._elapsed(choice, units) * of_all)
 
     @cached_property
     def _images(self) -> ImageRange | None:

@@ -13,13 +13,7 @@ from math import prod
 from .....dialects import cl, tir
 from ...schedule import Schedule
 from ..rule import Needs, Rule
-from ..shared.grid import (
-    DEFAULT_LOCAL_SIZE,
-    LOCAL_SIZE,
-    bind_grid,
-    join_grid,
-    local_sizes,
-)
+from ..shared.grid import DEFAULT_LOCAL_SIZE, LOCAL_SIZE, bind_grid, join_grid, local_sizes
 from ..space import Choice, Domains, Params, Range, Space, number
 from ..stages import KernelStage
 from .beliefs import MOST_SUMS
