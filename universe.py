@@ -66,6 +66,7 @@ PASSES: dict[str, str] = {
     "tir-join-strips": "passes.tir.join_strips:TIRJoinStripsPass",
     "tir-lower-blocks": "passes.tir.lower_blocks:TIRLowerBlocksPass",
     "tir-lower-textures": "passes.tir.lower_textures:TIRLowerTexturesPass",
+    "tir-merge-variables": "passes.tir.merge_variables:TIRMergeVariablesPass",
     "tir-mark-in-place": "passes.tir.mark_in_place:TIRMarkInPlacePass",
     "tir-split-kernels": "passes.tir.split_kernels:TIRSplitKernelsPass",
     "tir-widen-f16-accumulators": "passes.tir.widen_f16_accumulators:TIRWidenF16AccumulatorsPass",

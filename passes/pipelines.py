@@ -52,6 +52,7 @@ from .tir.join_strips import TIRJoinStripsPass
 from .tir.lower_blocks import TIRLowerBlocksPass
 from .tir.lower_textures import TIRLowerTexturesPass
 from .tir.mark_in_place import TIRMarkInPlacePass
+from .tir.merge_variables import TIRMergeVariablesPass
 from .tir.split_kernels import TIRSplitKernelsPass
 from .tir.widen_f16_accumulators import TIRWidenF16AccumulatorsPass
 from .verify import VerifyPass
@@ -142,6 +143,9 @@ LOWER: tuple[ModulePass, ...] = (
 SCHEDULE: tuple[ModulePass, ...] = (
     # Needs naive kernels: a joined kernel has other stages than its parts and gets its own plan.
     TIRJoinStripsPass(),
+    # After strips are joined, because these have rows and columns. Tiles are columns of a single
+    # variable, and all pixels of a 1x1 convolution can be.
+    TIRMergeVariablesPass(),
     # Chooses how each kernel runs on the device and records it as a plan.
     TIRChoosePlanPass(),
     # Maps each loop as planned: vectorised, unrolled into registers, or bound to work-items.

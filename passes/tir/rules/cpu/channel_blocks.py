@@ -20,14 +20,14 @@ from ..space import (
     NotApplicable,
     Params,
     Permutation,
+    Range,
     Space,
     Value,
     number,
     numbers,
 )
-from .beliefs import ITEM_CYCLES
 from .channel_tiles import BlockedReduction, ChannelTile, ChannelTileModel, reduce_in_tiles
-from .item_order import order_of_items
+from .item_order import items_of
 from .streams import AHEAD, AHEAD_DOMAIN, ahead, fetch_ahead, stream_bytes
 
 TILE_PARAMETERS = (
@@ -55,8 +55,8 @@ def _domains(shape: BlockedReduction, target: cl.Target) -> Domains:
 def tile_domains(shape: BlockedReduction, target: cl.Target) -> Domains:
     """Return the domains of `TILE_PARAMETERS`."""
 
-    def chunk(params: Params) -> Choice:
-        return Choice(shape.chunks(_tile(params)))
+    def chunk(params: Params) -> Range:
+        return Range(1, -(-shape.width // params.number("columns")))
 
     def window(params: Params) -> Choice:
         counts = range(len(shape.window) + 1)
@@ -87,18 +87,17 @@ def tile_default(model: ChannelTileModel) -> dict[str, Value]:
     """Return the values of `TILE_PARAMETERS` for the best tile of a model."""
     shape, tile = model.shape, model.best
     # The border tests stay outside of a loop over channels within the window.
-    window = 1 if shape.term is not None else len(shape.window)
-    window = max(n for n in range(min(window, len(shape.window)) + 1) if shape.has_room(tile, n))
+    most = 1 if shape.term is not None else len(shape.window)
+    window = min(most, shape.most_window(tile))
     is_of_images = model.images is not None and model.images.are(shape.width)
-    wanted = 1 if is_of_images else ITEM_CYCLES / model.cycles(tile)
-    chunk = min(shape.chunks(tile), key=lambda n: abs(n - wanted))
+    items = items_of(shape, tile, model.target, whole=not is_of_images)
     return {
         LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE,
         "blocks": tile.blocks,
         "columns": tile.columns,
-        "chunk": chunk,
+        "chunk": items.chunk,
         "window": window,
-        "order": order_of_items(shape, tile, chunk, model.target),
+        "order": items.order,
     }
 
 
@@ -117,8 +116,10 @@ def apply_tiles(schedule: Schedule, shape: BlockedReduction, params: Params) -> 
     chunk: list[tir.ForOp] = []
     columns: list[tir.ForOp] = []
     if shape.column is not None:
-        tiles, column = schedule.split(loops[shape.column], tile.columns, overlap=True)
-        loops[shape.column], rest = schedule.split(tiles, params.number("chunk"))
+        # Work-items overlap, not only tiles: the tiles of a row may be a prime number.
+        width = min(params.number("chunk") * tile.columns, shape.width)
+        loops[shape.column], group = schedule.split(loops[shape.column], width, overlap=True)
+        rest, column = schedule.split(group, tile.columns, overlap=True)
         chunk, columns = [rest], [column]
     grid = [loops[i] for i in params.numbers("order")]
     schedule.reorder(*grid, *chunk, *columns, blocks, lanes)
@@ -136,7 +137,7 @@ def apply_tiles(schedule: Schedule, shape: BlockedReduction, params: Params) -> 
 
 CHANNEL_BLOCKS = Rule(
     "channel-blocks",
-    2,
+    3,
     Needs(device="cpu", texels=False, reductions=True),
     (*TILE_PARAMETERS, AHEAD),
     _structure,

@@ -56,7 +56,7 @@ def _apply(schedule: Schedule, shape: BlockedReduction, params: Params) -> None:
 
 DOT_TILES = Rule(
     "dot-tiles",
-    1,
+    2,
     Needs(device="cpu", texels=False, reductions=True, byte_products=True),
     TILE_PARAMETERS,
     _structure,

@@ -1,45 +1,69 @@
-"""The order of the work-items that compute tiles of channels, so that operands stay in caches."""
+"""Work-items that compute tiles of channels: how many tiles each, and in which order they run."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from math import ceil, prod
 
 from .....dialects import cl
-from .....machine.core import LINE_BYTES
+from .....machine.core import LINE_BYTES, MEMORY_BYTES_PER_CYCLE
 from ....estimate.reuse import traffic
 from ....estimate.work import BufferStream, LoopLevel, StreamAxis
 from ...schedule.analysis import memref_of
 from ..shared.contraction import OperandLoad, element_bytes
 from ..stages import lane_step
+from .beliefs import ITEMS_PER_CORE
 from .channel_tiles import BlockedReduction, ChannelTile
 
-_CACHE_SHARE = 1 / 2
+_CACHE_SHARE = 3 / 4
 """Share of the second cache that operands may take; results pass through it as well."""
 _WORTHWHILE = 0.8
 """The share of bytes below which the order by rows is chosen (a guess)."""
+_ITEM_START = 100.0
+"""Cycles in which a work-item starts and fills its pipelines (a guess)."""
 
 
-def order_of_items(
-    shape: BlockedReduction, tile: ChannelTile, chunk: int, target: cl.Target
-) -> tuple[int, ...]:
-    """Return the variables as work-items run through them, slowest first.
+@dataclass(frozen=True)
+class Items:
+    """How tiles are distributed among work-items."""
 
-    Either work-items with the same weights follow each other, or those with the same rows of the
-    operand: whichever order reads fewer bytes from beyond the second cache.
+    chunk: int
+    """Tiles of a row that a work-item computes."""
+    order: tuple[int, ...]
+    """The variables as work-items run through them, slowest first."""
+
+
+def items_of(shape: BlockedReduction, tile: ChannelTile, target: cl.Target, whole: bool) -> Items:
+    """Return the work-items that spend the fewest cycles on their starts and on slow memory.
+
+    There are enough of them for all cores unless there are too few tiles. Those with the same
+    weights follow each other, or those with the same rows of the operand. With `whole`, a work-item
+    may compute all tiles of a row.
     """
     variables, lane = range(len(shape.extents)), shape.lane
     room = _CACHE_SHARE * target.machine.l2_cache_bytes
+    tiles = ceil(shape.width / tile.columns)
+    rows = prod(shape.extents) // (shape.extents[lane] * shape.width)
+    others = rows * ceil(shape.count / tile.blocks)
+    by_weights = tuple(sorted(variables, key=lambda i: (i != 0, i != lane, i)))
+    by_rows = tuple(sorted(variables, key=lambda i: (i != 0, i == lane, i)))
 
-    def fetched(order: Sequence[int]) -> int:
+    def cycles(items: Items) -> float:
         loads = enumerate(shape.contraction.loads)
-        streams = [_stream(shape, tile, chunk, order, i, load) for i, load in loads]
-        return traffic(streams, room, LINE_BYTES)
+        streams = [_stream(shape, tile, items.chunk, items.order, i, load) for i, load in loads]
+        fetched = traffic(streams, room, LINE_BYTES) / MEMORY_BYTES_PER_CYCLE
+        if items.order == by_rows:
+            fetched /= _WORTHWHILE
+        return fetched + others * ceil(tiles / items.chunk) * _ITEM_START
 
-    by_weights = sorted(variables, key=lambda i: (i != 0, i != lane, i))
-    by_rows = sorted(variables, key=lambda i: (i != 0, i == lane, i))
-    worthwhile = fetched(by_rows) < _WORTHWHILE * fetched(by_weights)
-    return tuple(by_rows if worthwhile else by_weights)
+    groups = ceil(ITEMS_PER_CORE * target.device.compute_units / others) if whole else tiles
+    chunks = [1]
+    while groups < tiles:
+        chunks.append(ceil(tiles / groups))
+        groups *= 2
+    found = [Items(chunk, order) for chunk in chunks for order in (by_weights, by_rows)]
+    return min(found, key=cycles)
 
 
 def _stream(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 import numpy as np
@@ -66,15 +67,41 @@ def test_32_registers_hold_larger_tiles():
 
 def test_rows_that_exceed_the_second_cache_are_read_once():
     """They are 3.2 MB, the weights 64 KB: all channels of a row follow each other."""
-    assert plan(256, 64, 56, AVX2)["order"] == (0, 2, 3, 1)
+    assert plan(256, 64, 56, AVX2)["order"] == (0, 2, 1)
 
 
 def test_weights_that_exceed_the_second_cache_are_read_once():
     """They are 1 MB, the rows 200 KB: all rows of some channels follow each other."""
-    assert plan(256, 1024, 14, AVX2)["order"] == (0, 1, 2, 3)
+    assert plan(256, 1024, 14, AVX2)["order"] == (0, 1, 2)
 
 
 @pytest.mark.parametrize(("target", "distance"), [(AVX2, 0), (AVX512, 4096)])
 def test_only_vectors_of_whole_lines_are_fetched_ahead(target: str, distance: int):
     """Two vectors of 8 lanes would fetch a line twice."""
     assert plan(512, 512, 14, target)["ahead"] == distance
+
+
+def test_pixels_are_one_row():
+    """Tiles of a 1x1 convolution cover 49 pixels with few to spare, not each row of 7."""
+    values = plan(512, 512, 7, AVX2)
+    assert values["columns"] * -(-49 // values["columns"]) <= 52
+    assert len(values["order"]) == 3
+
+
+def test_there_are_work_items_for_all_cores():
+    """A work-item computes many tiles, of which the last overlaps if they do not divide the row."""
+    for cores in (2, 16):
+        values = plan(512, 512, 14, f"{AVX2} compute_units={cores}")
+        row = -(-196 // values["columns"])
+        items = -(-row // values["chunk"]) * -(-64 // values["blocks"])
+        assert min(8 * cores, row * -(-64 // values["blocks"])) <= items
+        assert values["chunk"] > 1
+
+
+def test_compilers_are_asked_to_unroll_the_channels_of_a_block():
+    weights = {"w": np.ones((64, 64, 1, 1), np.float32)}
+    body = "a = Conv(x, w) b = Relu(a) c = Conv(b, w) d = Relu(c) y = Conv(d, w)"
+    source = clopt.compile(model("float[1,64,8,8] x", body, constants=weights), AVX2).source
+    assert re.search(r"#pragma unroll\n +for \(int ci = 0; ci < 8; ci\+\+\)", source)
+    gpu = clopt.compile(model("float[1,64,8,8] x", body, constants=weights), "nvidia").source
+    assert "#pragma unroll" not in gpu
