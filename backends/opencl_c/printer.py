@@ -21,6 +21,7 @@ from .placement import Placement
 from .storage import sizes_of
 from .text import Texts
 from .types import WIDE_BYTES
+from .unrolling import is_unrolled
 from .values import (
     Array,
     Assign,
@@ -46,9 +47,6 @@ MAX_ARGUMENTS = 128
 LINE_LENGTH = 100
 FETCH = "FETCH"
 """The macro that prefetches the data at a pointer."""
-_MOST_UNROLLED = 128
-"""Statements of a loop that a CPU's compiler is asked to unroll: those of 12 sums in 8 steps, and
-some more. Longer texts are only slower to compile."""
 _LONGEST_INLINE = 72
 # In a sum of products the factors become variables rather than the product: C may contract a
 # product and an addition into an fma only within one expression.
@@ -62,7 +60,7 @@ class KernelPrinter:
 
     def __init__(self, func: tir.FuncOp, target: Target):
         self.func = func
-        self._device_type = target.device.device_type
+        self._unrolls = target.device.device_type == "cpu"
         self.builder = KernelTextBuilder(func, target)
         self.builder.build()
         self._remark = remark(func, target)
@@ -325,28 +323,12 @@ class KernelPrinter:
         self.names.open()
         name = loop.variable.name = self.names.new(loop.variable.hint)
         end = loop.bound.name if loop.bound is not None else loop.extent
-        if self._is_unrolled(loop):
+        if self._unrolls and is_unrolled(loop):
             self._line("#pragma unroll")
         self._line(f"for ({ctype} {name} = 0; {name} < {end}; {name}++{''.join(steps)}) {{")
         self._block(loop.body)
         self._line("}")
         self.names.close()
-
-    def _is_unrolled(self, loop: CountedLoop) -> bool:
-        """Return whether to ask a CPU's compiler to unroll a loop, even if it is long for it.
-
-        The innermost loop of a reduction ends every few steps, and processors predict many of these
-        ends wrongly: 1x1 convolutions take .7 to .85 of the time (PoCL 3.1, Zen 3). Where the loop
-        has a choice that does not change in it, as at a border, compilers make a loop for each
-        case instead.
-        """
-        if self._device_type != "cpu" or loop.bound is not None:
-            return False
-        steps = list(_statements(loop.body))
-        if any(isinstance(step, CountedLoop) for step in steps):
-            return False
-        is_short = loop.extent * len(steps) <= _MOST_UNROLLED
-        return is_short and not any(_chooses_once(item, loop.body) for item in loop.body.items)
 
     def _fetch(self, fetch: Fetch) -> None:
         self.fetches = True
@@ -394,20 +376,6 @@ def _longest(node: Node) -> int:
     if node.kind == "binary" and node.payload == "*" and node.ctype.is_float:
         return sys.maxsize
     return _LONGEST_LOAD if node.kind in ("load", "quads", "texel") else _LONGEST_INLINE
-
-
-def _chooses_once(item: Node | Statement, loop: Block) -> bool:
-    """Return whether a node of a loop selects by a condition from outside."""
-    return isinstance(item, Node) and item.kind == "select" and item.operands[0].block is not loop
-
-
-def _statements(block: Block) -> Iterator[Statement]:
-    """Yield the statements of a block and of the blocks within it."""
-    for item in block.items:
-        if isinstance(item, Statement):
-            yield item
-            for inner in item.blocks():
-                yield from _statements(inner)
 
 
 def _hint(node: Node) -> str:
