@@ -106,6 +106,7 @@ tir.func @statement(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = 
 
 // CHECK: __kernel void statement(__global const float *restrict x, __global float *restrict y) {
 // CHECK-NEXT:     // Build with -cl-fp32-correctly-rounded-divide-sqrt where the device takes it.
+// CHECK-NEXT:     #pragma unroll
 // CHECK-NEXT:     for (int i = 0; i < 8; i++) {
 // CHECK-NEXT:         const float v = x[i];
 // CHECK-NEXT:         const int positive = v > 0.0f;

@@ -75,6 +75,7 @@ tir.func @negative(%d: memref<1xi32>, %y: memref<5x6xi32>) attributes {outputs =
 
 // CHECK: __kernel void negative(__global const int *restrict d, __global int *restrict y) {
 // CHECK-NEXT:     const int loaded = d[0];
+// CHECK-NEXT:     #pragma unroll
 // CHECK-NEXT:     for (int i = 0; i < 6; i++) {
 // CHECK-NEXT:         y[i] = (i + 2) / 3 - 2;
 // CHECK-NEXT:         y[i + 6] = loaded >> 3;
