@@ -98,10 +98,31 @@ def test_there_are_work_items_for_all_cores():
         assert values["chunk"] > 1
 
 
-def test_compilers_are_asked_to_unroll_the_channels_of_a_block():
-    weights = {"w": np.ones((64, 64, 1, 1), np.float32)}
-    body = "a = Conv(x, w) b = Relu(a) c = Conv(b, w) d = Relu(c) y = Conv(d, w)"
-    source = clopt.compile(model("float[1,64,8,8] x", body, constants=weights), AVX2).source
-    assert re.search(r"#pragma unroll\n +for \(int ci = 0; ci < 8; ci\+\+\)", source)
-    gpu = clopt.compile(model("float[1,64,8,8] x", body, constants=weights), "nvidia").source
-    assert "#pragma unroll" not in gpu
+def sources(target: str, window: int) -> str:
+    """The kernels of three convolutions of 64 channels."""
+    weights = {"w": np.ones((64, 64, window, window), np.float32)}
+    pads = [window // 2] * 4
+    body = f"a = Conv<pads={pads}>(x, w) b = Conv<pads={pads}>(a, w) y = Conv<pads={pads}>(b, w)"
+    return clopt.compile(model("float[1,64,9,9] x", body, constants=weights), target).source
+
+
+def unrolled(source: str) -> list[int]:
+    """The steps of the loops over channels that compilers are asked to unroll."""
+    return [int(n) for n in re.findall(r"#pragma unroll\n +for \(int ci = 0; ci < (\d+);", source)]
+
+
+@pytest.mark.parametrize(("target", "lanes"), [(AVX2, 8), (AVX512, 16)])
+def test_compilers_are_asked_to_unroll_the_channels_of_a_block(target: str, lanes: int):
+    assert set(unrolled(sources(target, 1))) == {lanes}
+
+
+def test_only_short_loops_of_a_window_are_unrolled():
+    """A border's choice keeps two of the three columns' loops as they are; 16 lanes make long ones.
+
+    GPUs have other kernels.
+    """
+    windows = sources(f"{AVX2} winograd=off", 3)
+    assert unrolled(windows)
+    assert len(unrolled(windows)) < windows.count("for (int ci = 0;")
+    assert not unrolled(sources(f"{AVX512} winograd=off", 3))
+    assert "#pragma unroll" not in sources("nvidia", 1)
