@@ -28,11 +28,9 @@ _EXPOSED = 0.4
 """Share of the arithmetic or of the loads, whichever takes less time, that adds to the other.
 
 Measured with 1x1 convolutions on Zen 3: tiles of 8 to 12 sums of two or three blocks are within 5 %
-of the model, and those of one block take 10 to 15 % longer."""
-_OVERLAPPING = 1.4
-"""Cost of a step whose loops test the borders of tiles that overlap, relative to even tiles.
-
-Measured with a 7x7 stem on PoCL and Intel's runtime."""
+of the model, and those of one block take 10 to 15 % longer. Only for operands in blocks: the 7x7
+stem with tiles of 4 x 4 takes 1.2 times as long as with 2 x 8 (AVX-512).
+"""
 _MOST_COPIES = 512
 """Most multiply-adds in the text of an unrolled window; more only slow compilers down."""
 _MOST_DOTS = 256
@@ -208,19 +206,13 @@ class ChannelTileModel:
                 traffic += size
         shared = tile.blocks if tile.columns > 1 and not self._has_own_operands else 1
         arithmetic, accesses = sums / MADS_PER_CYCLE, loads / LOADS_PER_CYCLE
+        exposed = 0.0 if shape.term is None else _EXPOSED * min(arithmetic, accesses)
         step = max(
-            max(arithmetic, accesses) + _EXPOSED * min(arithmetic, accesses),
+            max(arithmetic, accesses) + exposed,
             traffic / l2_bytes_per_cycle(target.machine),
             mad_cycles(target, sums, shared),
         )
-        if shape.term is None and self._tests_in_loops(tile):
-            step *= _OVERLAPPING
         return depth * step + sums + TILE_CYCLES
-
-    def _tests_in_loops(self, tile: ChannelTile) -> bool:
-        """Return whether tiles overlap in a row and their window has loops."""
-        shape = self.shape
-        return shape.width % tile.columns > 0 and shape.most_window(tile) < len(shape.window)
 
     def cost(self, tile: ChannelTile) -> float:
         """Return the cycles of all tiles."""

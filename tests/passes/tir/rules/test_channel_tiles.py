@@ -75,7 +75,7 @@ def test_weights_that_exceed_the_second_cache_are_read_once():
     assert plan(256, 1024, 14, AVX2)["order"] == (0, 1, 2)
 
 
-@pytest.mark.parametrize(("target", "distance"), [(AVX2, 0), (AVX512, 4096)])
+@pytest.mark.parametrize(("target", "distance"), [(AVX2, 0), (AVX512, 2048)])
 def test_only_vectors_of_whole_lines_are_fetched_ahead(target: str, distance: int):
     """Two vectors of 8 lanes would fetch a line twice."""
     assert plan(512, 512, 14, target)["ahead"] == distance
