@@ -7,29 +7,28 @@ from collections.abc import Iterator
 from .values import Block, CountedLoop, Node, Statement
 
 _MOST_STEPS = 16
-"""Steps of an unrolled loop: the channels of a block."""
+"""Most steps of an unrolled loop: the channels of a block."""
 _LEAST_STATEMENTS = 16
-"""Statements of an unrolled loop. Compilers unroll shorter ones without being asked."""
+"""Fewest statements of an unrolled loop: compilers unroll smaller ones unasked."""
 _MOST_STATEMENTS = 128
-"""The same, for 12 sums in 8 steps and some more.
+"""Most statements of an unrolled loop beside other loops: room for 12 sums in 8 steps.
 
-With 224 sums in each of a window's loops, PoCL's compiler keeps loads of the next loop in registers
-and sums in memory: 3x3 convolutions take twice as long (AVX-512).
+With 14 sums in 16 steps, PoCL's compiler hoists loads across the loops of a window and spills the
+sums: 3x3 convolutions take twice as long (AVX-512).
 """
 _MOST_ALONE = 420
-"""The same for the only loop of a block: 24 sums in 16 steps and some more.
+"""Most statements of the only loop in its block: room for 24 sums in 16 steps.
 
-With a limit of 128, networks take 1.03 of the time (Intel's runtime, AVX-512).
+A limit of 128 makes networks 3 % slower (Intel's runtime, AVX-512).
 """
 
 
 def is_unrolled(loop: CountedLoop) -> bool:
     """Return whether the text asks a CPU's compiler to unroll a loop, even if it is long for it.
 
-    The innermost loop of a reduction ends every few steps, and processors predict many of these
-    ends wrongly: 1x1 convolutions take .7 to .85 of the time (PoCL 3.1, Zen 3). Where the loop has
-    a choice that does not change in it, as at a border, compilers make a loop for each case
-    instead.
+    The innermost loop of a reduction ends every few steps, and processors mispredict many of these
+    exits: unrolled, 1x1 convolutions take .7 to .85 of the time (PoCL 3.1, Zen 3). A loop stays
+    rolled if it tests a loop-invariant condition, as at a border: compilers unswitch it.
     """
     if loop.bound is not None or loop.extent > _MOST_STEPS:
         return False
@@ -53,5 +52,5 @@ def _statements(block: Block) -> Iterator[Statement]:
 
 
 def _chooses_once(item: Node | Statement, loop: Block) -> bool:
-    """Return whether a node of a loop selects by a condition from outside."""
+    """Return whether a node of a loop selects by a loop-invariant condition."""
     return isinstance(item, Node) and item.kind == "select" and item.operands[0].block is not loop

@@ -13,7 +13,6 @@ from typing import ClassVar
 from xdsl.context import Context
 from xdsl.dialects import affine, memref
 from xdsl.dialects.builtin import (
-    AffineMapAttr,
     ArrayAttr,
     DenseArrayBase,
     IndexType,
@@ -22,10 +21,11 @@ from xdsl.dialects.builtin import (
     i64,
 )
 from xdsl.ir import SSAValue
-from xdsl.ir.affine import AffineDimExpr, AffineExpr, AffineMap
+from xdsl.ir.affine import AffineDimExpr, AffineExpr
 from xdsl.passes import ModulePass
 
 from ...dialects import cl, tir
+from ...dialects.tir import building
 from .rules.naive_kernel import NaiveKernel
 from .rules.stages import Access, KernelStage, is_naive
 from .schedule.analysis import memref_of, path_to, temporary, written
@@ -35,7 +35,7 @@ from .schedule.stage import new_temporary
 
 @dataclass(frozen=True)
 class TIRMergeVariablesPass(ModulePass):
-    """Merge spatial variables of a kernel that all of its accesses walk through as one.
+    """Merge adjacent spatial variables of a kernel that every access walks contiguously.
 
     Only the naive contractions of a CPU change: their tiles are columns of one variable. The first
     variable stays, since a program may also compute fewer images.
@@ -72,7 +72,7 @@ def _merge(func: tir.FuncOp) -> None:
 
 
 def _walks_as_one(stage: KernelStage, position: int) -> bool:
-    """Return whether all accesses of a stage take equal steps through two neighbouring variables.
+    """Return whether every access of a stage walks two adjacent variables contiguously.
 
     A temporary has the shape of the variables, so its indices are the variables themselves.
     """
@@ -89,7 +89,7 @@ def _walks_as_one(stage: KernelStage, position: int) -> bool:
 
 
 def _only_indexes(variable: SSAValue) -> bool:
-    """Return whether nothing but accesses depends on a variable: no test of a border does."""
+    """Return whether only accesses use a variable, and no border test does."""
     users = [use.operation for use in variable.uses]
     applied = [op.result for op in users if isinstance(op, affine.ApplyOp)]
     others = (op for op in users if not isinstance(op, affine.ApplyOp))
@@ -97,7 +97,7 @@ def _only_indexes(variable: SSAValue) -> bool:
 
 
 def _merge_dimensions(func: tir.FuncOp, buffer: SSAValue, position: int) -> None:
-    """Replace two dimensions of a temporary by one, of which accesses use the first index."""
+    """Merge two dimensions of a temporary; its accesses keep the first of the two indices."""
     shape = memref_of(buffer).get_shape()
     merged = [*shape[:position], shape[position] * shape[position + 1], *shape[position + 2 :]]
     made = new_temporary(func, buffer, merged, buffer.name_hint or "buffer", None)
@@ -115,7 +115,7 @@ def _merge_dimensions(func: tir.FuncOp, buffer: SSAValue, position: int) -> None
 
 
 def _merge_loops(stage: KernelStage, position: int) -> None:
-    """Replace two variables of a block and their loops by one; temporaries use it already."""
+    """Merge two variables of a block and their loops, after the dimensions of its temporary."""
     block, extents = stage.block, stage.block.iter_extents
     fuse(stage.loops[position], stage.loops[position + 1])
     body, size = block.body.block, extents[position + 1]
@@ -127,7 +127,7 @@ def _merge_loops(stage: KernelStage, position: int) -> None:
         if isinstance(use.operation, Access) and temporary(use.operation.memref) is not None:
             use.operation.operands[use.index] = merged
     for part, expr in ((inner, whole % size), (outer, whole // size)):
-        apply = affine.ApplyOp([merged], AffineMapAttr(AffineMap(1, 0, (expr,))))
+        apply = building.apply([merged], expr)
         apply.result.name_hint = part.name_hint
         part.replace_all_uses_with(apply.result)
         first = body.first_op

@@ -43,7 +43,7 @@ class ImageRange:
         return self.most // self.least
 
     def cores(self, target: cl.Target) -> int:
-        """Return the cores of the device, of which a target of `target_of_smallest` has more."""
+        """Return the device's own number of cores, which `target_of_smallest` multiplied."""
         return max(1, target.device.compute_units // self.ratio)
 
     def are(self, extent: int) -> bool:

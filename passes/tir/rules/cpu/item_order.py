@@ -21,7 +21,7 @@ _CACHE_SHARE = 3 / 4
 _WORTHWHILE = 0.8
 """The share of bytes below which the order by rows is chosen (a guess)."""
 _ITEM_START = 100.0
-"""Cycles in which a work-item starts and fills its pipelines (a guess)."""
+"""Cycles until a work-item has started and filled the pipelines (a guess)."""
 
 
 @dataclass(frozen=True)
@@ -35,11 +35,10 @@ class Items:
 
 
 def items_of(shape: BlockedReduction, tile: ChannelTile, target: cl.Target, whole: bool) -> Items:
-    """Return the work-items that spend the fewest cycles on their starts and on slow memory.
+    """Return the work-items with the least cost of starting them and of reading beyond L2.
 
-    There are enough of them for all cores unless there are too few tiles. Those with the same
-    weights follow each other, or those with the same rows of the operand. With `whole`, a work-item
-    may compute all tiles of a row.
+    They keep all cores busy if there are enough tiles. Consecutive ones share either the weights or
+    the rows of the operand. Only with `whole` may a work-item compute all tiles of a row.
     """
     variables, lane = range(len(shape.extents)), shape.lane
     room = _CACHE_SHARE * target.machine.l2_cache_bytes

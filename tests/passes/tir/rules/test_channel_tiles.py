@@ -82,14 +82,14 @@ def test_only_vectors_of_whole_lines_are_fetched_ahead(target: str, distance: in
 
 
 def test_pixels_are_one_row():
-    """Tiles of a 1x1 convolution cover 49 pixels with few to spare, not each row of 7."""
+    """Tiles of a 1x1 convolution cover all 49 pixels at once and overlap little."""
     values = plan(512, 512, 7, AVX2)
     assert values["columns"] * -(-49 // values["columns"]) <= 52
     assert len(values["order"]) == 3
 
 
 def test_there_are_work_items_for_all_cores():
-    """A work-item computes many tiles, of which the last overlaps if they do not divide the row."""
+    """Work-items compute several tiles each, and still outnumber the cores eight to one."""
     for cores in (2, 16):
         values = plan(512, 512, 14, f"{AVX2} compute_units={cores}")
         row = -(-196 // values["columns"])
@@ -117,10 +117,7 @@ def test_compilers_are_asked_to_unroll_the_channels_of_a_block(target: str, lane
 
 
 def test_only_short_loops_of_a_window_are_unrolled():
-    """A border's choice keeps two of the three columns' loops as they are; 16 lanes make long ones.
-
-    GPUs have other kernels.
-    """
+    """Loops that test a border stay rolled, as do all loops of 16 lanes and those of GPUs."""
     windows = sources(f"{AVX2} winograd=off", 3)
     assert unrolled(windows)
     assert len(unrolled(windows)) < windows.count("for (int ci = 0;")
