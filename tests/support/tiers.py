@@ -22,7 +22,7 @@ from zlib import crc32
 import pytest
 
 COSTS = Path(__file__).parents[1] / "costs.json"
-SHARE, MOST = 0.12, 0.4
+SHARE, MOST = 0.12, 0.3
 THOROUGH_SHARE, THOROUGH_MOST = 4.0, 25.0
 TURNS = {"pocl": 1}
 """PoCL runs one case for seven of each other runtime: each program takes it a second, because it

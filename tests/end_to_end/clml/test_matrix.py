@@ -93,6 +93,7 @@ def test_operation(name: str, device: str, results: Run, oracle: Results) -> Non
 
 @pytest.mark.parametrize("name", [case.name for case in CASES])
 @pytest.mark.parametrize("arithmetic", HALVES)
+@pytest.mark.by_default(cases=1)  # the first of each arithmetic runs all operations
 def test_operation_in_half(
     name: str, arithmetic: str, devices: Mapping[str, str], results: Run, oracle: Results
 ) -> None:
