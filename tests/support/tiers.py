@@ -23,7 +23,7 @@ import pytest
 
 COSTS = Path(__file__).parents[1] / "costs.json"
 SHARE, MOST = 0.12, 0.3
-THOROUGH_SHARE, THOROUGH_MOST = 4.0, 25.0
+THOROUGH_SHARE, THOROUGH_MOST = 3.0, 25.0
 TURNS = {"pocl": 1}
 """PoCL runs one case for seven of each other runtime: each program takes it a second, because it
 links its library with it (PoCL 3.1, AMD EPYC), and kernels that read images five times as long."""
