@@ -90,7 +90,7 @@ def tile_default(model: ChannelTileModel) -> dict[str, Value]:
     most = 1 if shape.term is not None else len(shape.window)
     window = min(most, shape.most_window(tile))
     is_of_images = model.images is not None and model.images.are(shape.width)
-    items = items_of(shape, tile, model.target, whole=not is_of_images)
+    items = items_of(model, whole=not is_of_images)
     return {
         LOCAL_SIZE.name: DEFAULT_LOCAL_SIZE,
         "blocks": tile.blocks,

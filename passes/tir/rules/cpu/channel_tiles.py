@@ -10,10 +10,16 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from math import prod
+from typing import ClassVar
 
 from .....dialects import cl, tir
 from .....dialects.tir import QUAD
-from .....machine.core import LOADS_PER_CYCLE, MADS_PER_CYCLE, l2_bytes_per_cycle
+from .....machine.core import (
+    LOADS_PER_CYCLE,
+    MADS_PER_CYCLE,
+    MEMORY_BYTES_PER_CYCLE,
+    l2_bytes_per_cycle,
+)
 from ...schedule import Schedule
 from ..images import ImageRange
 from ..shared.byte_products import ByteProducts
@@ -21,16 +27,24 @@ from ..shared.contraction import Contraction, OperandLoad, element_bytes
 from ..space import NotApplicable, Range
 from ..stages import blocked_variable, lane_step
 from .beliefs import MOST_SUMS, TILE_CYCLES, accumulators, mad_cycles
+from .streams import is_streamed, loads_read_lines, stream_bytes
 
-_MOST_ACCUMULATORS = 16
-"""With more accumulators, compilers spill some because they hoist loads."""
+_MOST_ACCUMULATORS = 28
+"""Most sums of a tile. With AVX-512, 28 sums read fewer operands for each multiply-add than 16, of
+which the second cache delivers few to a core that shares it: 1x1 convolutions take .8 to 1.0 of the
+time (Intel's runtime and PoCL)."""
+_FEW_ACCUMULATORS = 16
+"""The same where no operand of the reduction lies in blocks: compilers spill more sums because they
+hoist loads. A 7x7 stem takes 1.6 times as long with 28."""
 _EXPOSED = 0.4
-"""Share of the arithmetic or of the loads, whichever takes less time, that adds to the other.
+"""Share that adds to a step: of the arithmetic or the loads, which takes less time, and of L2.
 
 Measured with 1x1 convolutions on Zen 3: tiles of 8 to 12 sums of two or three blocks are within 5 %
 of the model, and those of one block take 10 to 15 % longer. Only for operands in blocks: the 7x7
 stem with tiles of 4 x 4 takes 1.2 times as long as with 2 x 8 (AVX-512).
 """
+_L1_SHARE, _L2_SHARE = 3 / 4, 3 / 8
+"""Shares of the caches that an operand of a tile may take; other cores may share L2."""
 _MOST_COPIES = 512
 """Most multiply-adds in the text of an unrolled window; more only slow compilers down."""
 _MOST_DOTS = 256
@@ -162,6 +176,7 @@ class ChannelTileModel:
 
     shape: BlockedReduction
     target: cl.Target
+    most_sums: ClassVar[int] = _MOST_ACCUMULATORS
 
     @cached_property
     def most(self) -> int:
@@ -173,7 +188,8 @@ class ChannelTileModel:
         """
         registers = self.target.machine.vector_registers
         share = 2 if self._has_own_operands else 1
-        return min(accumulators(self.target, 1, _MOST_ACCUMULATORS), registers // share)
+        most = _FEW_ACCUMULATORS if self.shape.term is None else self.most_sums
+        return min(accumulators(self.target, 1, most), registers // share)
 
     @cached_property
     def _has_own_operands(self) -> bool:
@@ -193,26 +209,44 @@ class ChannelTileModel:
     def cycles(self, tile: ChannelTile) -> float:
         """Return the cycles of one tile."""
         shape, target = self.shape, self.target
-        loads, sums, traffic = 0, tile.blocks * tile.columns, 0.0
+        sums, depth = tile.blocks * tile.columns, shape.contraction.depth
+        loads, near = self._accesses(tile)
+        shared = tile.blocks if tile.columns > 1 and not self._has_own_operands else 1
+        if shape.term is not None:
+            # Compilers load a shared operand without a register again for each sum.
+            without = max(0, sums + shared + 1 - target.machine.vector_registers)
+            loads += min(without, shared) * (tile.columns - 1)
+        arithmetic, accesses = sums / MADS_PER_CYCLE, loads / LOADS_PER_CYCLE
+        exposed = 0.0
+        if shape.term is not None:
+            exposed = _EXPOSED * (min(arithmetic, accesses) + (near if self._waits_for_l2 else 0))
+        step = max(max(arithmetic, accesses) + exposed, near, mad_cycles(target, sums, shared))
+        return depth * step + sums + TILE_CYCLES
+
+    def _accesses(self, tile: ChannelTile) -> tuple[int, float]:
+        """Return the loads of a step, and the cycles in which L2 delivers what L1 lacks."""
+        shape, machine = self.shape, self.target.machine
         depth = shape.contraction.depth
+        loads, cycles = 0, 0.0
         for load in shape.contraction.loads:
             of_column = shape.column is not None and load.steps[shape.column] != 0
             of_block = load.steps[shape.lane] != 0
             each = (tile.blocks if of_block else 1) * (tile.columns if of_column else 1)
             loads += each
-            # An operand that exceeds half of L1 over the reduction is read from L2.
+            # Over the reduction, an operand may exceed what L1 or L2 keeps until the next tile.
             size = each * element_bytes(load) * (shape.lanes if self._has_vectors(load) else 1)
-            if size * depth > target.machine.l1_cache_bytes / 2:
-                traffic += size
-        shared = tile.blocks if tile.columns > 1 and not self._has_own_operands else 1
-        arithmetic, accesses = sums / MADS_PER_CYCLE, loads / LOADS_PER_CYCLE
-        exposed = 0.0 if shape.term is None else _EXPOSED * min(arithmetic, accesses)
-        step = max(
-            max(arithmetic, accesses) + exposed,
-            traffic / l2_bytes_per_cycle(target.machine),
-            mad_cycles(target, sums, shared),
-        )
-        return depth * step + sums + TILE_CYCLES
+            if size * depth > _L2_SHARE * machine.l2_cache_bytes:
+                cycles += size / MEMORY_BYTES_PER_CYCLE
+            elif size * depth > _L1_SHARE * machine.l1_cache_bytes:
+                cycles += size / l2_bytes_per_cycle(machine)
+        return loads, cycles
+
+    @cached_property
+    def _waits_for_l2(self) -> bool:
+        """Return whether loads wait for L2: each reads a line, and none was fetched ahead."""
+        block = self.shape.contraction.stage.block
+        size = stream_bytes(self.shape.contraction.func, block)
+        return loads_read_lines(self.target) and not is_streamed(size, self.target)
 
     def cost(self, tile: ChannelTile) -> float:
         """Return the cycles of all tiles."""

@@ -8,6 +8,8 @@ bytes of the other, a packed constant. `tir-form-dots` then finds the instructio
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from .....dialects.tir import QUAD
 from .....machine.core import LOADS_PER_CYCLE, MAD_CYCLES, MADS_PER_CYCLE
 from ...schedule import Schedule
@@ -32,6 +34,8 @@ def _structure(kernel: NaiveKernel) -> BlockedReduction | NotApplicable:
 
 class ByteTileModel(ChannelTileModel):
     """Estimates what tiles of products of bytes cost on a CPU."""
+
+    most_sums: ClassVar[int] = 16
 
     def cycles(self, tile: ChannelTile) -> float:
         """Return the cycles of one tile, whose operands are small enough to be in a cache."""

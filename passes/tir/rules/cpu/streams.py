@@ -31,15 +31,24 @@ AHEAD_DOMAIN = Choice((*_DISTANCES, 16384))
 def ahead(size: int, places: int, target: cl.Target) -> int:
     """Return the distance at which a tile should fetch constants of `size` bytes from each place.
 
-    It is 0 if the second cache may still hold them from the launch before. It is 0 as well if
-    vectors are shorter than lines, because each line would be fetched several times: with 8 lanes,
-    1x1 convolutions take 1.1 to 1.3 times as long then (measured on Zen 3 with Intel's runtime).
+    It is 0 if vectors are shorter than lines, because each line would be fetched several times:
+    with 8 lanes, 1x1 convolutions take 1.1 to 1.3 times as long then (measured on Zen 3 with
+    Intel's runtime).
     """
-    machine = target.machine
-    if size <= machine.l2_cache_bytes / 2 or 4 * machine.vector_width < LINE_BYTES:
+    if not (is_streamed(size, target) and loads_read_lines(target)):
         return 0
-    room = machine.l1_cache_bytes * _SHARE
+    room = target.machine.l1_cache_bytes * _SHARE
     return max(distance for distance in _DISTANCES if places * distance <= room)
+
+
+def is_streamed(size: int, target: cl.Target) -> bool:
+    """Return whether L2 hardly holds constants of `size` bytes from the launch before."""
+    return size > target.machine.l2_cache_bytes / 2
+
+
+def loads_read_lines(target: cl.Target) -> bool:
+    """Return whether each load of a vector reads at least a line of the caches."""
+    return 4 * target.machine.vector_width >= LINE_BYTES
 
 
 def stream_bytes(func: tir.FuncOp, block: tir.BlockOp) -> int:

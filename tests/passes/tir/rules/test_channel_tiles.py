@@ -15,6 +15,7 @@ from support.onnx.models import model
 
 AVX2 = "intel-cpu blocks=prefer l2_cache_bytes=524288 l1_cache_bytes=32768"
 AVX512 = f"{AVX2} vector_width=16 vector_registers=32"
+LARGE_L2 = AVX512.replace("524288", "2097152").replace("32768", "49152")
 
 
 def plan(inputs: int, outputs: int, size: int, target: str) -> dict[str, Any]:
@@ -61,8 +62,17 @@ def test_channels_of_a_group_share_the_elements_that_they_read():
     assert values["columns"] >= 7
 
 
-def test_32_registers_hold_larger_tiles():
-    assert registers(plan(64, 256, 56, AVX512)) > 16
+@pytest.mark.parametrize(
+    ("inputs", "outputs", "size"), [(64, 256, 56), (512, 256, 28), (512, 512, 14)]
+)
+def test_a_step_uses_most_of_32_registers(inputs: int, outputs: int, size: int):
+    assert 28 < registers(plan(inputs, outputs, size, AVX512)) <= 33
+
+
+def test_a_tile_reads_few_weights_from_the_second_cache():
+    """With 512 channels, they exceed L1: more columns than blocks, unless weights come ahead."""
+    values = plan(512, 256, 28, LARGE_L2)
+    assert values["columns"] >= 3 * values["blocks"]
 
 
 def test_rows_that_exceed_the_second_cache_are_read_once():
@@ -88,14 +98,28 @@ def test_pixels_are_one_row():
     assert len(values["order"]) == 3
 
 
-def test_there_are_work_items_for_all_cores():
-    """Work-items compute several tiles each, and still outnumber the cores eight to one."""
-    for cores in (2, 16):
-        values = plan(512, 512, 14, f"{AVX2} compute_units={cores}")
-        row = -(-196 // values["columns"])
-        items = -(-row // values["chunk"]) * -(-64 // values["blocks"])
-        assert min(8 * cores, row * -(-64 // values["blocks"])) <= items
-        assert values["chunk"] > 1
+@pytest.mark.parametrize("cores", [2, 7, 16])
+def test_all_cores_are_busy_until_the_end(cores: int):
+    """Work-items compute several tiles each, and the last ones end at about the same time."""
+    values = plan(512, 512, 14, f"{AVX2} compute_units={cores}")
+    row = -(-196 // values["columns"])
+    items = -(-row // values["chunk"]) * -(-64 // values["blocks"])
+    assert items >= 4 * cores
+    assert -(-items // cores) * cores <= 1.1 * items
+    assert values["chunk"] > 1
+
+
+def test_work_items_compute_few_tiles_twice():
+    """49 pixels in tiles of 7: two work-items of four tiles would compute one of them twice."""
+    values = plan(96, 576, 7, LARGE_L2)
+    row = -(-49 // values["columns"])
+    assert -(-row // values["chunk"]) * values["chunk"] - row <= row / 20
+
+
+def test_one_core_reads_the_weights_that_exceed_the_second_cache():
+    """Work-items with the same weights would be taken by several cores."""
+    values = plan(2048, 512, 7, LARGE_L2)
+    assert values["chunk"] == -(-49 // values["columns"])
 
 
 def sources(target: str, window: int) -> str:
