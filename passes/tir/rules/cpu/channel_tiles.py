@@ -194,12 +194,15 @@ class ChannelTileModel:
     @cached_property
     def _has_own_operands(self) -> bool:
         """Return whether each channel has operands of its own; those of a group share elements."""
-        return all(map(self._has_vectors, self.shape.contraction.loads))
+        return all(width > 1 for _, width in self._operands)
 
-    def _has_vectors(self, load: OperandLoad) -> bool:
-        """Return whether an operand has an element for each channel of a block, not one for all."""
-        shape = self.shape
-        return lane_step(shape.contraction.stage, load.op, shape.lane, shape.lanes) == 1
+    @cached_property
+    def _operands(self) -> list[tuple[OperandLoad, int]]:
+        """The operands, and how many elements each has for the channels of a block: one or all."""
+        shape, stage = self.shape, self.shape.contraction.stage
+        loads = shape.contraction.loads
+        steps = (lane_step(stage, load.op, shape.lane, shape.lanes) for load in loads)
+        return [(load, shape.lanes if step == 1 else 1) for load, step in zip(loads, steps)]
 
     @cached_property
     def best(self) -> ChannelTile:
@@ -228,13 +231,13 @@ class ChannelTileModel:
         shape, machine = self.shape, self.target.machine
         depth = shape.contraction.depth
         loads, cycles = 0, 0.0
-        for load in shape.contraction.loads:
+        for load, width in self._operands:
             of_column = shape.column is not None and load.steps[shape.column] != 0
             of_block = load.steps[shape.lane] != 0
             each = (tile.blocks if of_block else 1) * (tile.columns if of_column else 1)
             loads += each
             # Over the reduction, an operand may exceed what L1 or L2 keeps until the next tile.
-            size = each * element_bytes(load) * (shape.lanes if self._has_vectors(load) else 1)
+            size = each * element_bytes(load) * width
             if size * depth > _L2_SHARE * machine.l2_cache_bytes:
                 cycles += size / MEMORY_BYTES_PER_CYCLE
             elif size * depth > _L1_SHARE * machine.l1_cache_bytes:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import ceil, prod
 
@@ -11,7 +11,7 @@ from ....estimate.reuse import traffic
 from ....estimate.work import BufferStream, LoopLevel, StreamAxis
 from ..shared.contraction import OperandLoad, element_bytes
 from ..stages import lane_step
-from .channel_tiles import BlockedReduction, ChannelTile, ChannelTileModel
+from .channel_tiles import ChannelTileModel
 from .streams import buffer_bytes
 
 _CACHE_SHARE = 3 / 4
@@ -53,7 +53,7 @@ def items_of(model: ChannelTileModel, whole: bool) -> Items:
     chunks = [1]
     while groups < costs.tiles:
         chunks.append(ceil(costs.tiles / groups))
-        groups *= 2
+        groups = ceil(1.5 * groups)
     found = [Items(chunk, order) for chunk in chunks for order in (by_weights, by_rows)]
     return min(found, key=lambda items: costs.cycles(items, items.order == by_rows))
 
@@ -64,6 +64,11 @@ class _ItemCosts:
     def __init__(self, model: ChannelTileModel) -> None:
         shape, tile = model.shape, model.best
         self._model, self._shape, self._tile = model, shape, tile
+        self._tile_cycles = model.cycles(tile)
+        stage, term, loads = shape.contraction.stage, shape.term, shape.contraction.loads
+        steps = (None if term is None else lane_step(stage, x.op, term, shape.lanes) for x in loads)
+        self._operands = list(zip(loads, steps))
+        """The operands, and their steps between channels of a block that are added up."""
         self.cores = model.target.device.compute_units
         self.tiles = ceil(shape.width / tile.columns)
         """Tiles of a row."""
@@ -83,7 +88,7 @@ class _ItemCosts:
         # The last one starts with others, or at the latest when all others run or are done.
         turns = (ceil(count / self.cores) + (count + self.cores - 1) / self.cores) / 2
         waiting = max(turns * self.cores - count, _WAIT * self.cores) * items.chunk
-        tiles = (again + waiting) * self._model.cycles(self._tile)
+        tiles = (again + waiting) * self._tile_cycles
         fetches = self._fetches(items, groups, by_rows) / MEMORY_BYTES_PER_CYCLE
         return count * _ITEM_START + tiles + fetches
 
@@ -91,65 +96,62 @@ class _ItemCosts:
         """Return the bytes that all cores read from beyond L2."""
         model, shape = self._model, self._shape
         room = _CACHE_SHARE * model.target.machine.l2_cache_bytes
-        loads = shape.contraction.loads
         streams = [
-            _stream(shape, self._tile, items.chunk, items.order, number, load)
-            for number, load in enumerate(loads)
+            self._stream(items, number, load, step)
+            for number, (load, step) in enumerate(self._operands)
         ]
         fetched = traffic(streams, room, LINE_BYTES)
         # Several cores take the work-items that share weights, or rows, and each fetches these.
         sharing = self.panels if by_rows else self.rows * groups
-        for load in loads:
+        for load, _ in self._operands:
             if (load.steps[shape.lane] == 0) == by_rows:
                 fetched += (min(self.cores, sharing) - 1) * buffer_bytes(load.op.memref)
         return fetched / _WORTHWHILE if by_rows else fetched
 
+    def _stream(
+        self, items: Items, number: int, load: OperandLoad, step: int | None
+    ) -> BufferStream:
+        """Return what all tiles read of an operand: loops over work-items, then those inside."""
+        axes = (*self._around(items, load), *self._inside(load, step))
+        total, size = buffer_bytes(load.op.memref), element_bytes(load)
+        return BufferStream(number, total, size, axes, tuple(range(len(axes))), is_store=False)
 
-def _stream(
-    shape: BlockedReduction,
-    tile: ChannelTile,
-    chunk: int,
-    order: Sequence[int],
-    number: int,
-    load: OperandLoad,
-) -> BufferStream:
-    """Return what all tiles read of an operand: loops over work-items, then those inside of one."""
-    axes = [*_axes(shape, tile, chunk, order, load)]
-    total, size = buffer_bytes(load.op.memref), element_bytes(load)
-    return BufferStream(number, total, size, tuple(axes), tuple(range(len(axes))), is_store=False)
+    def _around(self, items: Items, load: OperandLoad) -> Iterator[StreamAxis]:
+        """Yield the loops over work-items and over the tiles of one."""
+        shape, steps, column, columns = (
+            self._shape,
+            load.steps,
+            self._shape.column,
+            self._tile.columns,
+        )
+        for i in items.order:
+            if i == shape.lane:
+                yield _axis(self.panels, 0 if steps[i] == 0 else None)
+            elif i == column:
+                groups = ceil(self.tiles / items.chunk)
+                yield _axis(groups, steps[i], items.chunk * columns)
+            else:
+                yield _axis(shape.extents[i], steps[i])
+        if column is not None:
+            yield _axis(items.chunk, steps[column], columns)
+
+    def _inside(self, load: OperandLoad, term_step: int | None) -> Iterator[StreamAxis]:
+        """Yield the loops of a tile."""
+        shape, steps, tile = self._shape, load.steps, self._tile
+        is_shared = steps[shape.lane] == 0
+        if shape.column is not None:
+            yield _axis(tile.columns, steps[shape.column])
+        yield _axis(tile.blocks, 0 if is_shared else None)
+        yield _axis(shape.lanes, 0 if is_shared else 1)
+        stage = shape.contraction.stage
+        for i in stage.reduce:
+            extent = stage.block.iter_extents[i]
+            if i == shape.term:
+                yield _axis(extent // shape.lanes, 0 if steps[i] == 0 else None)
+                yield _axis(shape.lanes, term_step)
+            else:
+                yield _axis(extent, steps[i])
 
 
-def _axes(
-    shape: BlockedReduction,
-    tile: ChannelTile,
-    chunk: int,
-    order: Sequence[int],
-    load: OperandLoad,
-) -> Iterator[StreamAxis]:
-    stage, steps, column = shape.contraction.stage, load.steps, shape.column
-    in_block = 0 if steps[shape.lane] == 0 else 1
-
-    def axis(size: int, step: int | None, times: int = 1) -> StreamAxis:
-        return StreamAxis(size, None if step is None else step * times, LoopLevel.INNER)
-
-    for i in order:
-        if i == shape.lane:
-            yield axis(ceil(shape.count / tile.blocks), None if in_block else 0)
-        elif i == column:
-            tiles = ceil(shape.width / tile.columns / chunk)
-            yield axis(tiles, steps[i], chunk * tile.columns)
-        else:
-            yield axis(shape.extents[i], steps[i])
-    if column is not None:
-        yield axis(chunk, steps[column], tile.columns)
-        yield axis(tile.columns, steps[column])
-    yield axis(tile.blocks, None if in_block else 0)
-    yield axis(shape.lanes, in_block)
-    for i in stage.reduce:
-        extent = stage.block.iter_extents[i]
-        if i == shape.term:
-            step = lane_step(stage, load.op, i, shape.lanes)
-            yield axis(extent // shape.lanes, None if steps[i] != 0 else 0)
-            yield axis(shape.lanes, step)
-        else:
-            yield axis(extent, steps[i])
+def _axis(size: int, step: int | None, times: int = 1) -> StreamAxis:
+    return StreamAxis(size, None if step is None else step * times, LoopLevel.INNER)

@@ -105,7 +105,7 @@ def test_all_cores_are_busy_until_the_end(cores: int):
     row = -(-196 // values["columns"])
     items = -(-row // values["chunk"]) * -(-64 // values["blocks"])
     assert items >= 4 * cores
-    assert -(-items // cores) * cores <= 1.1 * items
+    assert -(-items // cores) * cores <= 1.15 * items
     assert values["chunk"] > 1
 
 
