@@ -69,6 +69,12 @@ class IndexTexts:
         assert isinstance(expr, AffineBinaryOpExpr)
         divisor, is_mod = divisor_of(expr), expr.kind is AffineBinaryOpKind.Mod
         symbol = "%" if is_mod else "/"
+        if divisor & (divisor - 1) == 0:
+            # Compilers do not know that indices are positive, and correct a division's rounding.
+            value = atom(self.linear(form, node.operands), UNARY)
+            if is_mod:
+                return f"{value} & {divisor - 1}", PRECEDENCE["&"]
+            return f"{value} >> {divisor.bit_length() - 1}", PRECEDENCE[">>"]
         if low is None:
             return self._division_of_unknown(node, form, divisor, is_mod)
         # C rounds towards zero, so a multiple of the divisor makes the dividend positive first.
@@ -81,10 +87,6 @@ class IndexTexts:
 
     def _division_of_unknown(self, node: Node, form: Linear, divisor: int, is_mod: bool) -> Text:
         value = atom(self.linear(form, node.operands), UNARY)
-        if divisor & (divisor - 1) == 0:
-            if is_mod:
-                return f"{value} & {divisor - 1}", PRECEDENCE["&"]
-            return f"{value} >> {divisor.bit_length() - 1}", PRECEDENCE[">>"]
         if is_mod:
             return f"({value} % {divisor} + {divisor}) % {divisor}", PRECEDENCE["%"]
         return f"({value} - ({value} < 0 ? {divisor - 1} : 0)) / {divisor}", PRECEDENCE["/"]

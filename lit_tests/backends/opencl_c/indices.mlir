@@ -45,6 +45,24 @@ tir.func @division(%x: memref<7x9x4xf32>, %y: memref<252xf32>) attributes {outpu
 // CHECK-NEXT:     }
 // CHECK-NEXT: }
 
+// Powers of two are shifts and masks, which round down: compilers do not know the sign.
+tir.func @power_of_two(%y: memref<40x2xindex>) attributes {outputs = array<i64: 0>} {
+  tir.for serial %i = 0 to 40 {
+    %c0 = arith.constant 0 : index
+    %c1 = arith.constant 1 : index
+    %block = affine.apply affine_map<(d0) -> ((d0 - 5) floordiv 16)> (%i)
+    %lane = affine.apply affine_map<(d0) -> (d0 mod 16)> (%i)
+    memref.store %block, %y[%i, %c0] : memref<40x2xindex>
+    memref.store %lane, %y[%i, %c1] : memref<40x2xindex>
+  }
+}
+
+// CHECK: __kernel void power_of_two(
+// CHECK-NEXT:     for (int i = 0; i < 40; i++) {
+// CHECK-NEXT:         y[i * 2] = ((i + 11) >> 4) - 1;
+// CHECK-NEXT:         y[i * 2 + 1] = i & 15;
+// CHECK-NEXT:     }
+
 // Quotients round down where the dividend may be negative.
 tir.func @negative(%d: memref<1xi32>, %y: memref<5x6xi32>) attributes {outputs = array<i64: 1>} {
   %c0 = arith.constant 0 : index
