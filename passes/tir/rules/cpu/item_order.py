@@ -118,12 +118,8 @@ class _ItemCosts:
 
     def _around(self, items: Items, load: OperandLoad) -> Iterator[StreamAxis]:
         """Yield the loops over work-items and over the tiles of one."""
-        shape, steps, column, columns = (
-            self._shape,
-            load.steps,
-            self._shape.column,
-            self._tile.columns,
-        )
+        shape, steps = self._shape, load.steps
+        column, columns = shape.column, self._tile.columns
         for i in items.order:
             if i == shape.lane:
                 yield _axis(self.panels, 0 if steps[i] == 0 else None)
