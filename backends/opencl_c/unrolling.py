@@ -7,19 +7,19 @@ from collections.abc import Iterator
 from .values import Block, CountedLoop, Node, Statement
 
 _MOST_STEPS = 16
-"""Most steps of an unrolled loop: the channels of a block."""
+"""Limit on the steps of an unrolled loop: a block has at most 16 channels."""
 _LEAST_STATEMENTS = 16
-"""Fewest statements of an unrolled loop: compilers unroll smaller ones unasked."""
+"""Compilers unroll a loop with fewer statements on their own."""
 _MOST_STATEMENTS = 128
-"""Most statements of an unrolled loop beside other loops: room for 12 sums in 8 steps.
+"""Limit on the statements of an unrolled loop that shares its block with other loops.
 
-With 14 sums in 16 steps, PoCL's compiler hoists loads across the loops of a window and spills the
-sums: 3x3 convolutions take twice as long (AVX-512).
+It admits 12 sums in 8 steps. With 14 sums in 16 steps, PoCL's compiler hoists loads across the
+loops of a window and spills the sums: 3x3 convolutions take twice as long (AVX-512).
 """
 _MOST_ALONE = 450
-"""Most statements of the only loop in its block: room for 28 sums in 16 steps.
+"""Limit on the statements of an unrolled loop that is alone in its block.
 
-A limit of 128 makes networks 3 % slower (Intel's runtime, AVX-512).
+It admits 28 sums in 16 steps. A limit of 128 makes networks 3 % slower (Intel's runtime, AVX-512).
 """
 
 

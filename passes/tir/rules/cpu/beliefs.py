@@ -42,6 +42,15 @@ def mad_cycles(target: cl.Target, sums: int, shared: int) -> float:
     return MAD_CYCLES if fits else STORED_MAD_CYCLES
 
 
+def turns(items: int, cores: int) -> float:
+    """Return how many work-items a core takes one after another.
+
+    This is the mean of two cases. Undisturbed cores that start together also end together.
+    Otherwise the last work-item may start when all others run or are done.
+    """
+    return (-(-items // cores) + (items + cores - 1) / cores) / 2
+
+
 def near_bytes(target: cl.Target) -> int:
     """Return the memory of a work-item that stays in the second cache and fits the stack."""
     return min(target.machine.l2_cache_bytes, MOST_PRIVATE)

@@ -30,14 +30,14 @@ from .beliefs import MOST_SUMS, TILE_CYCLES, accumulators, mad_cycles
 from .streams import is_streamed, loads_read_lines, stream_bytes
 
 _MOST_ACCUMULATORS = 28
-"""Most sums of a tile. With AVX-512, 28 sums read fewer operands for each multiply-add than 16, of
-which the second cache delivers few to a core that shares it: 1x1 convolutions take .8 to 1.0 of the
-time (Intel's runtime and PoCL)."""
+"""Limit on the sums of a tile. With 28 sums, it loads fewer operands per multiply-add than with 16.
+This matters if others share the core's caches: 1x1 convolutions take .8 to 1.0 of the time (Intel's
+runtime and PoCL, one Xeon, AVX-512)."""
 _FEW_ACCUMULATORS = 16
-"""The same where no operand of the reduction lies in blocks: compilers spill more sums because they
-hoist loads. A 7x7 stem takes 1.6 times as long with 28."""
+"""The same limit if no operand of the reduction lies in blocks. Compilers then hoist loads and
+spill sums: a 7x7 stem takes 1.6 times as long with 28 (AVX-512)."""
 _EXPOSED = 0.4
-"""Share that adds to a step: of the arithmetic or the loads, which takes less time, and of L2.
+"""Fraction of hidden time that adds to a step: of the shorter of arithmetic and loads, and of L2.
 
 Measured with 1x1 convolutions on Zen 3: tiles of 8 to 12 sums of two or three blocks are within 5 %
 of the model, and those of one block take 10 to 15 % longer. Only for operands in blocks: the 7x7
@@ -108,6 +108,11 @@ class BlockedReduction:
     def width(self) -> int:
         """Columns of a row."""
         return 1 if self.column is None else self.extents[self.column]
+
+    @cached_property
+    def rows(self) -> int:
+        """Rows of all images."""
+        return prod(self.extents) // (self.extents[self.lane] * self.width)
 
     @cached_property
     def count(self) -> int:
@@ -216,7 +221,7 @@ class ChannelTileModel:
         loads, near = self._accesses(tile)
         shared = tile.blocks if tile.columns > 1 and not self._has_own_operands else 1
         if shape.term is not None:
-            # Compilers load a shared operand without a register again for each sum.
+            # Compilers reload a shared operand that has no register for each sum.
             without = max(0, sums + shared + 1 - target.machine.vector_registers)
             loads += min(without, shared) * (tile.columns - 1)
         arithmetic, accesses = sums / MADS_PER_CYCLE, loads / LOADS_PER_CYCLE
@@ -255,9 +260,8 @@ class ChannelTileModel:
         """Return the cycles of all tiles."""
         shape = self.shape
         tiles = -(-shape.count // tile.blocks) * -(-shape.width // tile.columns)
-        rows = prod(shape.extents) / (shape.extents[shape.lane] * shape.width)
         images = 1.0 if self.images is None else self.images.cost(shape.width, tile.columns)
-        return rows * tiles * self.cycles(tile) * images
+        return shape.rows * tiles * self.cycles(tile) * images
 
     @cached_property
     def images(self) -> ImageRange | None:

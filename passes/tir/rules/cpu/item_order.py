@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from math import ceil, prod
+from math import ceil
 
 from .....machine.core import LINE_BYTES, MEMORY_BYTES_PER_CYCLE
 from ....estimate.reuse import traffic
 from ....estimate.work import BufferStream, LoopLevel, StreamAxis
 from ..shared.contraction import OperandLoad, element_bytes
 from ..stages import lane_step
+from .beliefs import turns
 from .channel_tiles import ChannelTileModel
 from .streams import buffer_bytes
 
@@ -22,10 +23,10 @@ _ITEM_START = 300.0
 """Cycles until a work-item has started and filled the pipelines and L1 (1x1 convolutions of 96
 channels with 84 work-items, AVX-512)."""
 _LEAST_PER_CORE = 4
-"""Work-items per core, if there are enough tiles."""
+"""Fewest work-items per core, if there are enough tiles."""
 _WAIT = 0.5
-"""Least share of a work-item for which each core waits, because cores have other work: with 112
-work-items, a 1x1 convolution takes .9 of the time that it takes with 8 (AVX-512, two cores)."""
+"""Fewest work-items' time that a core waits at the end, because cores also do other work. A 1x1
+convolution with 112 work-items takes .9 of its time with 8 (two cores, AVX-512)."""
 
 
 @dataclass(frozen=True)
@@ -49,7 +50,7 @@ def items_of(model: ChannelTileModel, whole: bool) -> Items:
     by_weights = tuple(sorted(variables, key=lambda i: (i != 0, i != lane, i)))
     by_rows = tuple(sorted(variables, key=lambda i: (i != 0, i == lane, i)))
     least = _LEAST_PER_CORE * costs.cores
-    groups = ceil(least / (costs.rows * costs.panels)) if whole else costs.tiles
+    groups = ceil(least / (model.shape.rows * costs.panels)) if whole else costs.tiles
     chunks = [1]
     while groups < costs.tiles:
         chunks.append(ceil(costs.tiles / groups))
@@ -68,26 +69,24 @@ class _ItemCosts:
         stage, term, loads = shape.contraction.stage, shape.term, shape.contraction.loads
         steps = (None if term is None else lane_step(stage, x.op, term, shape.lanes) for x in loads)
         self._operands = list(zip(loads, steps))
-        """The operands, and their steps between channels of a block that are added up."""
+        """Each operand with its step between the channels that a block of the reduction adds up."""
         self.cores = model.target.device.compute_units
         self.tiles = ceil(shape.width / tile.columns)
         """Tiles of a row."""
-        self.rows = prod(shape.extents) // (shape.extents[shape.lane] * shape.width)
         self.panels = ceil(shape.count / tile.blocks)
         """Parts of the weights, each for the blocks of a tile."""
 
     def cycles(self, items: Items, by_rows: bool) -> float:
         """Return the cycles of all cores beyond those of the tiles.
 
-        Work-items start, compute tiles that their neighbours compute as well, read from beyond L2,
-        and the last one lets the other cores wait.
+        These are starts, tiles that overlapping work-items recompute, reads from beyond L2, and
+        cores that wait for the last work-item.
         """
         groups = ceil(self.tiles / items.chunk)
-        count = self.rows * self.panels * groups
-        again = count * items.chunk - self.rows * self.panels * self.tiles
-        # The last one starts with others, or at the latest when all others run or are done.
-        turns = (ceil(count / self.cores) + (count + self.cores - 1) / self.cores) / 2
-        waiting = max(turns * self.cores - count, _WAIT * self.cores) * items.chunk
+        count = self._shape.rows * self.panels * groups
+        again = count * items.chunk - self._shape.rows * self.panels * self.tiles
+        idle = turns(count, self.cores) * self.cores - count
+        waiting = max(idle, _WAIT * self.cores) * items.chunk
         tiles = (again + waiting) * self._tile_cycles
         fetches = self._fetches(items, groups, by_rows) / MEMORY_BYTES_PER_CYCLE
         return count * _ITEM_START + tiles + fetches
@@ -102,7 +101,7 @@ class _ItemCosts:
         ]
         fetched = traffic(streams, room, LINE_BYTES)
         # Several cores take the work-items that share weights, or rows, and each fetches these.
-        sharing = self.panels if by_rows else self.rows * groups
+        sharing = self.panels if by_rows else shape.rows * groups
         for load, _ in self._operands:
             if (load.steps[shape.lane] == 0) == by_rows:
                 fetched += (min(self.cores, sharing) - 1) * buffer_bytes(load.op.memref)

@@ -31,9 +31,9 @@ AHEAD_DOMAIN = Choice((*_DISTANCES, 16384))
 def ahead(size: int, places: int, target: cl.Target) -> int:
     """Return the distance at which a tile should fetch constants of `size` bytes from each place.
 
-    It is 0 if vectors are shorter than lines, because each line would be fetched several times:
-    with 8 lanes, 1x1 convolutions take 1.1 to 1.3 times as long then (measured on Zen 3 with
-    Intel's runtime).
+    It is 0 if L2 may still hold them from the launch before. It is 0 as well if vectors are shorter
+    than lines, because each line would be fetched several times: with 8 lanes, 1x1 convolutions
+    take 1.1 to 1.3 times as long then (measured on Zen 3 with Intel's runtime).
     """
     if not (is_streamed(size, target) and loads_read_lines(target)):
         return 0
@@ -42,7 +42,7 @@ def ahead(size: int, places: int, target: cl.Target) -> int:
 
 
 def is_streamed(size: int, target: cl.Target) -> bool:
-    """Return whether L2 hardly holds constants of `size` bytes from the launch before."""
+    """Return whether L2 evicts constants of `size` bytes between launches."""
     return size > target.machine.l2_cache_bytes / 2
 
 

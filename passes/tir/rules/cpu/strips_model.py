@@ -17,7 +17,7 @@ from ..shared.contraction import OperandLoad, contraction_of, element_bytes
 from ..shared.grid import MOST_PRIVATE
 from ..space import NotApplicable, Params
 from ..stages import KernelStage, lane_step
-from .beliefs import bytes_per_cycle, near_bytes
+from .beliefs import bytes_per_cycle, near_bytes, turns
 from .channel_tiles import BlockedReduction, ChannelTile, ChannelTileModel
 from .streams import ahead, stream_bytes
 
@@ -231,12 +231,8 @@ class StripsModel:
         """Return the cycles until the last core is done."""
         shape, target = self.shape, self.target
         strips = shape.images * -(-shape.rows // choice.rows)
-        # Undisturbed cores that start together also end together. Otherwise the last work-item may
-        # start when all others run or are done.
-        together = -(-strips // target.device.compute_units)
-        disturbed = (strips + target.device.compute_units - 1) / target.device.compute_units
-        turns = (together + disturbed) / 2
-        return turns * (self._computed(choice.rows) + self._multiplied(choice))
+        count = turns(strips, target.device.compute_units)
+        return count * (self._computed(choice.rows) + self._multiplied(choice))
 
     def _computed(self, rows: int) -> float:
         """Return the cycles to compute a strip."""

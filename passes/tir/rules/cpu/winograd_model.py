@@ -18,7 +18,7 @@ from ..naive_kernel import NaiveKernel
 from ..shared.grid import MOST_PRIVATE
 from ..space import NotApplicable, Params
 from ..stages import KernelStage
-from .beliefs import ITEM_CYCLES, TILE_CYCLES, accumulators, bytes_per_cycle, divisors
+from .beliefs import ITEM_CYCLES, TILE_CYCLES, accumulators, bytes_per_cycle, divisors, turns
 from .streams import ahead, stream_bytes
 
 _MOST_ACCUMULATORS = 28
@@ -211,10 +211,7 @@ class WinogradModel:
         transforms = shape.elements * vectors * _ADDITIONS
         groups = shape.outputs / choice.lanes / choice.blocks / choice.parts
         products = shape.elements * groups * self._products(choice)
-        # The last work-item starts with others, or at the latest when all others run or are done.
-        idle, busy = -(-items // units), (items + units - 1) / units
-        turns = (idle + busy) / 2
-        return turns * (transforms + products + ITEM_CYCLES)
+        return turns(items, units) * (transforms + products + ITEM_CYCLES)
 
     def _computed(self, choice: WinogradSizes) -> float:
         """Return the cycles of the products of a strip with one matrix of weights in L2."""
