@@ -229,9 +229,10 @@ def main() -> int:
     parser.add_argument("--output", type=Path, default=HERE / "results" / "compare")
     args = parser.parse_args()
     networks = args.networks or list(models.NAMES)
-    unknown = sorted(set(networks) - set(models.NAMES))
+    choices = [*models.NAMES, *models.UNTUNED]
+    unknown = sorted({*networks} - {*choices})
     if unknown:
-        parser.error(f"unknown network {unknown[0]}; choose from {', '.join(models.NAMES)}")
+        parser.error(f"unknown network {unknown[0]}; choose from {', '.join(choices)}")
     if REFERENCE in args.rivals:
         args.rivals.sort(key=lambda label: label != REFERENCE)
     console = Console(width=None if sys.stdout.isatty() else 110)

@@ -175,7 +175,7 @@ def main() -> None:
     parser.add_argument("--order", action="store_true", help="queue order, not slowest first")
     parser.add_argument("--json", type=Path, help="write all rows to this file")
     args = parser.parse_args()
-    known = args.network in models.NAMES
+    known = args.network in (*models.NAMES, *models.UNTUNED)
     path = models.export(args.network, args.size) if known else Path(args.network)
     rows, total = profile(path, args.device, args.runs)
     if args.json is not None:

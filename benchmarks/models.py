@@ -32,6 +32,8 @@ NAMES = (
     "densenet121",
     "inception_v3",
 )
+UNTUNED = ("swin_t", "convnext_tiny", "regnet_y_400mf")
+"""Networks of torchvision that no kernel was ever tuned for."""
 
 
 def model_path(name: str, size: int = 224, variant: str = "", folder: Path = CACHE) -> Path:
@@ -118,9 +120,10 @@ def main() -> None:
     parser.add_argument("--folder", type=Path, default=CACHE)
     parser.add_argument("--force", action="store_true", help="export again")
     args = parser.parse_args()
-    unknown = sorted(set(args.names) - set(NAMES))
+    unknown = sorted({*args.names} - {*NAMES, *UNTUNED})
     if unknown:
-        parser.error(f"unknown network {unknown[0]}; choose from {', '.join(NAMES)}")
+        choices = ", ".join([*NAMES, *UNTUNED])
+        parser.error(f"unknown network {unknown[0]}; choose from {choices}")
     for name in args.names:
         path = export(name, args.size, args.opset, args.legacy, args.folder, args.force, args.batch)
         print(f"{path}  {path.stat().st_size / 1e6:.1f} MB")

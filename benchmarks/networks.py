@@ -1,6 +1,7 @@
 """PyTorch definitions of the benchmark networks, with seeded, calibrated weights.
 
-The architectures follow the papers named at each class; none needs torchvision or a download.
+The architectures follow the papers named at each class, or are those of torchvision. None needs a
+download.
 Weights are drawn from one seed. The running statistics of every batch norm are measured on random
 images and then disturbed, so that a batch norm that is folded wrongly changes the outputs.
 """
@@ -231,6 +232,15 @@ class Network:
         return {"tokens": tokens, "mask": mask.contiguous()}
 
 
+def _from_torchvision(name: str) -> Network:
+    def build(_: int) -> nn.Module:
+        from cpu_torchvision import torchvision
+
+        return torchvision.models.get_model(name, weights=None)
+
+    return Network(build)
+
+
 NETWORKS: dict[str, Network] = {
     "mobilenet_v1": Network(lambda _: classifiers.mobilenet_v1()),
     "mobilenet_v2": Network(lambda _: classifiers.mobilenet_v2()),
@@ -247,6 +257,9 @@ NETWORKS: dict[str, Network] = {
     "unet": Network(lambda _: UNet()),
     "densenet121": Network(lambda _: classifiers.densenet121()),
     "inception_v3": Network(lambda _: classifiers.inception_v3(), calibration_size=299),
+    "swin_t": _from_torchvision("swin_t"),
+    "convnext_tiny": _from_torchvision("convnext_tiny"),
+    "regnet_y_400mf": _from_torchvision("regnet_y_400mf"),
 }
 
 
