@@ -30,6 +30,7 @@ PASSES: dict[str, str] = {
     "cl-plan-memory": "passes.cl.plan_memory:CLPlanMemoryPass",
     "cl-range-launches": "passes.cl.range_launches:CLRangeLaunchesPass",
     "cl-reorder": "passes.cl.reorder:CLReorderPass",
+    "cl-take-turns": "passes.cl.take_turns:CLTakeTurnsPass",
     "nn-choose": "passes.nn.choose:NNChoosePass",
     "nn-conv-to-matmul": "passes.nn.conv_to_matmul:NNConvToMatmulPass",
     "nn-conv-transpose-to-conv": "passes.nn.conv_transpose_to_conv:NNConvTransposeToConvPass",

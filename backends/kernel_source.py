@@ -75,6 +75,15 @@ def standard_of(source: str) -> str:
     return "CL3.0" if Feature.DOTS in features_of(source) else "CL1.2"
 
 
+def _called(functions: Mapping[str, str], text: str) -> list[str]:
+    """Return the texts of the functions that a text calls, directly or through others."""
+    found: list[str] = []
+    for name, body in reversed(list(functions.items())):  # functions precede their callers
+        if any(f"{name}(" in caller for caller in (text, *found)):
+            found.append(body)
+    return found[::-1]
+
+
 @lru_cache(maxsize=4)
 def split_kernels(source: str) -> Mapping[str, str]:
     """Return the text of each kernel of a source that we printed, by name.
@@ -90,8 +99,7 @@ def split_kernels(source: str) -> Mapping[str, str]:
     *bodies, rest = code.split(_END_OF_FUNCTION)
     for text in (*(body + _END_OF_FUNCTION for body in bodies), rest):
         if start := _KERNEL.match(text):
-            called = (body for name, body in functions.items() if f"{name}(" in text)
-            kernels[start[1]] = directives + "".join(called) + text
+            kernels[start[1]] = directives + "".join(_called(functions, text)) + text
         elif (start := _FUNCTION.match(text)) and not kernels:
             functions[start[1]] = text
         elif text.strip():

@@ -14,7 +14,7 @@ from ..dialects.cl import (
     graphs_in,
 )
 from ..dialects.offload import OffloadGraphOp
-from ..dialects.tir import FuncOp
+from ..dialects.tir import FuncOp, kernels_with_turns
 from ..errors import CloptError
 
 
@@ -48,6 +48,9 @@ def program_alone(program: ProgramOp) -> ModuleOp:
     assert isinstance(module, ModuleOp)
     names = {op.kernel_name for op in commands(program) if isinstance(op, EnqueueKernelOp)}
     names |= graphs_in(program).keys()
+    for func, turns in kernels_with_turns(module).items():
+        if func.sym_name.data in names:
+            names |= {turn.kernel_name for turn in turns}
     kept = (
         op
         for op in module.body.block.ops

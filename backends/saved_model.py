@@ -193,7 +193,10 @@ def _text_of(declared: ModuleOp) -> str:
 def declare_kernels(module: ModuleOp) -> ModuleOp:
     """Return a copy of `module` in which each kernel is a declaration, a `cl.kernel`."""
     ops: list[Operation] = []
+    called = tir.called_kernels(module)
     for op in module.body.block.ops:
+        if isinstance(op, tir.FuncOp) and op.sym_name.data in called:
+            continue  # part of the source of another kernel
         if isinstance(op, tir.FuncOp):
             ops.append(_declaration(op))
         elif isinstance(op, ProgramOp | KernelOp | OffloadGraphOp):
@@ -229,6 +232,7 @@ def _declaration(kernel: tir.FuncOp) -> KernelOp:
         tir.rolled_bounds(kernel),
         kernel.in_place_pairs,
         rows=kernel.row_indices,
+        turns=bool(tir.turns_of(kernel)),
     )
 
 

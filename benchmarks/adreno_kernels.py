@@ -56,7 +56,7 @@ _MODELS: Mapping[str, Callable[[Space[Any], Params], float]] = {
     ),
 }
 """The rules whose models count issue slots."""
-_NEVER_IDLE = {"compute_units": 1, "two_waves_cost": 1.0, "one_wave_cost": 1.0}
+_NEVER_IDLE = {"compute_units": 1, "one_wave_cost": 1.0}
 _DIRECT = (nn.ConvolutionOp, nn.MatmulOp)
 _PRODUCTS = (*_DIRECT, nn.WinogradConvOp, nn.WinogradProductOp, nn.AttentionOp)
 

@@ -28,11 +28,9 @@ class MachineFacts(FactTable):
     registers: int = fact(96, "registers", least=1)
     """Four-float registers of a GPU core per lane: n waves are in flight if a work-item uses at
     most `registers // n`."""
-    two_waves_cost: float = fact(1.25, "ratio", above=0)
-    """Relative cost of a convolution whose registers leave room for two waves (1.0 = four waves in
-    flight)."""
     one_wave_cost: float = fact(2.0, "ratio", above=0)
-    """Relative cost of a kernel whose registers leave room for only one wave."""
+    """Relative cost of a kernel whose registers leave room for only one wave (1.0 = four waves in
+    flight)."""
     further_division_cost: float = fact(0.0, "ratio", least=0)
     """Relative cost of each further index that is divided out of the same fused loop."""
     split_results: int = fact(0, "results")
@@ -56,6 +54,9 @@ class MachineFacts(FactTable):
     """Bandwidth between global memory and the whole device, in GB/s."""
     launch_microseconds: float = fact(5.0, "µs", least=0)
     """Time that a kernel launch takes beyond its work."""
+    turn_microseconds: float = fact(0.0, "µs", least=0)
+    """Time that work-groups take to wait for each other within a kernel. If a launch takes much
+    longer, small kernels take turns in one launch. 0 (not measured) disables it."""
     preferred_work_group: int = fact(64, "work-items", least=1, most=4096)
     """Work-group size that schedules aim for; smaller groups leave lanes of a GPU idle."""
     row_accesses: int = fact(0, "accesses")

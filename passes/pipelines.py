@@ -21,6 +21,7 @@ from .cl.pack_constants import CLPackConstantsPass
 from .cl.plan_memory import CLPlanMemoryPass
 from .cl.range_launches import CLRangeLaunchesPass
 from .cl.reorder import CLReorderPass
+from .cl.take_turns import CLTakeTurnsPass
 from .memory_limit import lower_within
 from .nn.choose import NNChoosePass
 from .nn.conv_to_matmul import NNConvToMatmulPass
@@ -187,6 +188,8 @@ MEMORY: tuple[ModulePass, ...] = (
     CLCheckInPlacePass(),
     # After every pass that adds values or changes their types, sizes or order: offsets are final.
     CLPlanMemoryPass(),
+    # After planning: values of kernels in one launch would all be live at once.
+    CLTakeTurnsPass(),
     # Also verifies the plan: values that are live at once share no bytes. Kernel bodies, most of a
     # module, are skipped because the passes above do not change them.
     VerifyPass(bodies=False),

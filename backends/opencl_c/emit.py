@@ -11,6 +11,7 @@ from .functions import definition
 from .functions.dots import KHR_DOT
 from .functions.trigonometric import COS, SIN, TAN
 from .printer import FETCH, KernelPrinter
+from .turns import WAITING, print_turns
 
 _EXTENSIONS = {
     "double": "cl_khr_fp64",
@@ -43,10 +44,22 @@ def emit(module: ModuleOp, target: Target | None = None) -> str:
     """
     target = target or Target()
     _check_loops(module)
-    kernels = [
-        KernelPrinter(op, target) for op in module.body.block.ops if isinstance(op, tir.FuncOp)
+    kernels_of_module = [op for op in module.body.block.ops if isinstance(op, tir.FuncOp)]
+    joint, called = tir.kernels_with_turns(module), tir.called_kernels(module)
+    printers = {
+        name: KernelPrinter(op, target, is_called=name in called)
+        for op in kernels_of_module
+        if op not in joint and (name := op.sym_name.data)
+    }
+    kernels = list(printers.values())
+    # Functions precede the kernels that call them.
+    texts = [printers[name].text() for name in printers if name in called]
+    texts += [WAITING] if joint else []
+    texts += [
+        print_turns(op, printers) if op in joint else printers[op.sym_name.data].text()
+        for op in kernels_of_module
+        if op.sym_name.data not in called
     ]
-    texts = [kernel.text() for kernel in kernels]
     functions = frozenset[tuple[str, int]]().union(*(kernel.functions() for kernel in kernels))
     parts = [_FETCH] if any(kernel.fetches for kernel in kernels) else []
     parts += [definition(*function) for function in sorted(functions)]

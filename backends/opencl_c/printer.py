@@ -4,20 +4,19 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterator
-from textwrap import wrap
 
 from xdsl.ir.affine import AffineBinaryOpKind
 
 from ...dialects import tir
 from ...dialects.tir.affine import Linear
-from ...errors import CloptError
 from ...machine.target import Target
 from ...targets import multiplies_bytes
 from .build import KernelTextBuilder
 from .functions import is_function, widest_call
 from .functions.rounding import remark
-from .names import NameScopes, is_identifier
+from .names import NameScopes
 from .placement import Placement
+from .signature import LINE_LENGTH, check_kernel, comment_lines, parameter_list
 from .storage import sizes_of
 from .text import Texts
 from .types import WIDE_BYTES
@@ -41,10 +40,6 @@ from .values import (
     Texture,
 )
 
-MAX_ARGUMENTS = 128
-"""Most arguments of a kernel: OpenCL guarantees 1024 bytes of arguments, which hold 128 pointers.
-"""
-LINE_LENGTH = 100
 FETCH = "FETCH"
 """The macro that prefetches the data at a pointer."""
 _LONGEST_INLINE = 72
@@ -58,8 +53,15 @@ _COMPOUND = ("+", "-", "*", "/", "&", "|", "^")
 class KernelPrinter:
     """A printer of one kernel; `text()` returns its source."""
 
-    def __init__(self, func: tir.FuncOp, target: Target):
+    def __init__(self, func: tir.FuncOp, target: Target, *, is_called: bool = False):
+        """Prepare to print a kernel, as a function if another kernel calls it (`tir.turn`).
+
+        The last parameters of the function are the work-item's indices.
+        """
         self.func = func
+        self._is_called = is_called
+        self._indices: list[str] = []
+        """The parameters that are indices, by dimension."""
         self._unrolls = target.device.device_type == "cpu"
         self.builder = KernelTextBuilder(func, target)
         self.builder.build()
@@ -100,19 +102,9 @@ class KernelPrinter:
 
     def text(self) -> str:
         """Return the kernel's source text."""
-        name = self.func.sym_name.data
-        if not is_identifier(name):
-            raise CloptError(
-                f'"{name}" cannot be the name of an OpenCL kernel: rename the function'
-            )
         builder = self.builder
         arguments = len(builder.parameters) + len(builder.bounds) + len(builder.rows)
-        if arguments > MAX_ARGUMENTS:
-            raise CloptError(
-                f"kernel {name} has {arguments} buffers and loop bounds, more than the "
-                f"{MAX_ARGUMENTS} that OpenCL guarantees: fuse fewer operations"
-            )
-        self._header(name)
+        self._header(check_kernel(self.func, arguments))
         for row, start in self._starts.items():
             self.lines.append(f"    {row.name} += {start};")
         for at, wanted in self.func.run_conditions:
@@ -158,10 +150,9 @@ class KernelPrinter:
         self.lines.append(margin + text)
 
     def _header(self, name: str) -> None:
-        if self.func.comment is not None:
-            comment = " ".join(self.func.comment.data.split())
-            self.lines += wrap(comment, LINE_LENGTH, initial_indent="// ", subsequent_indent="// ")
-        if local := sizes_of(self.func.local_size):
+        self.lines += comment_lines(self.func)
+        local = sizes_of(self.func.local_size)
+        if local and not self._is_called:
             sizes = ", ".join(str(size) for size in [*local, 1, 1][:3])
             self._line(f"__attribute__((reqd_work_group_size({sizes})))")
         parameters = [self._parameter(buffer) for buffer in self.builder.parameters]
@@ -171,24 +162,21 @@ class KernelPrinter:
         for row in self.builder.rows:
             start = self._starts[row] = self.names.new(f"{row.hint}_at")
             parameters.append(f"const int {start}")
-        line = f"__kernel void {name}({', '.join(parameters)}) {{"
-        if len(line) <= LINE_LENGTH:
-            self.lines.append(line)
-            return
-        self.lines.append(f"__kernel void {name}(")
-        self.lines += [f"    {parameter}," for parameter in parameters[:-1]]
-        self.lines.append(f"    {parameters[-1]}) {{")
+        if self._is_called:
+            axes = "xyz"[: len(sizes_of(self.func.global_size))]
+            self._indices = [self.names.new(f"item_{axis}") for axis in axes]
+            parameters += [f"const int {index}" for index in self._indices]
+        kind = "static" if self._is_called else "__kernel"
+        self.lines += parameter_list(f"{kind} void {name}", parameters)
 
     def _parameter(self, buffer: Array | Texture) -> str:
         name = buffer.name = self.names.new(buffer.hint)
         if isinstance(buffer, Texture):
             access = "__write_only" if buffer.written else "__read_only"
             return f"{access} {buffer.image.kind.value}_t {name}"
-        qualifier = "" if buffer.written or buffer.space == "constant" else "const "
-        width = tir.TEXEL if buffer.is_packed else ""
         # `restrict` asserts that no other pointer accesses the same memory (C99, 6.7.3.1).
-        pointer = "*" if buffer.in_place else "*restrict "
-        return f"__{buffer.space} {qualifier}{buffer.storage}{width} {pointer}{name}"
+        restrict = "" if buffer.in_place else "restrict "
+        return f"{buffer.pointer(buffer.written)}{restrict}{name}"
 
     # Blocks
 
@@ -309,7 +297,12 @@ class KernelPrinter:
     def _declare_index(self, declare: DeclareIndex) -> None:
         declare.variable.name = self.names.new(declare.variable.hint)
         ctype = self.builder.index_type.text
-        self._line(f"const {ctype} {declare.variable.name} = {declare.function}({declare.axis});")
+        index = (
+            self._indices[declare.axis]
+            if self._is_called
+            else f"{declare.function}({declare.axis})"
+        )
+        self._line(f"const {ctype} {declare.variable.name} = {index};")
 
     def _loop(self, loop: CountedLoop) -> None:
         ctype = self.builder.index_type.text

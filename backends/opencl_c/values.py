@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...dialects.tir.affine import Linear
-from ...dialects.tir.texture import Image
+from ...dialects.tir.texture import TEXEL, Image
 from .types import CType
 
 
@@ -51,6 +51,12 @@ class Array:
             array.has_texels and not (array.has_elements or array.is_row) for array in self.names
         )
         return moved_whole and native
+
+    def pointer(self, is_written: bool) -> str:
+        """Return the type of a pointer to a parameter, up to the star."""
+        qualifier = "" if is_written or self.space == "constant" else "const "
+        width = TEXEL if self.is_packed else ""
+        return f"__{self.space} {qualifier}{self.storage}{width} *"
 
     @property
     def names(self) -> frozenset[Array]:

@@ -140,6 +140,12 @@ def _overloads_of(name: str) -> Iterator[str]:
         yield _declared(_CONSTANT, name, "size_t", "uint")
     elif name == "barrier":
         yield _declared(_CONVERGENT, name, "void", "cl_mem_fence_flags")
+    elif name == "mem_fence":
+        yield _declared(_EFFECTS, name, "void", "cl_mem_fence_flags")
+    elif name == "atomic_inc":
+        yield _declared(_EFFECTS, name, "int", "volatile __global int *")
+    elif name == "atomic_add":
+        yield _declared(_EFFECTS, name, "int", "volatile __global int *", "int")
     elif match := _CONVERSION.fullmatch(name):
         to, width = match.groups()
         if to in _NUMBERS:

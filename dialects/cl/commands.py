@@ -86,14 +86,18 @@ def access(op: Command, kernels: Mapping[str, Kernel]) -> Access:
     """Return how `op` accesses its operands; a launch does so as its kernel does."""
     match op:
         case EnqueueKernelOp():
-            kernel = kernels[op.kernel_name]
-            reads = (i for i in range(len(op.args)) if i not in kernel.outputs)
-            return Access(tuple(reads), tuple(sorted(kernel.outputs)), kernel.in_place)
+            return access_of(kernels[op.kernel_name])
         case EnqueueCopyOp():
             return Access((0,), (1,))
         case EnqueueOffloadOp():
             count = len(op.reads)
             return Access(tuple(range(count)), tuple(range(count, len(op.operands))))
+
+
+def access_of(kernel: Kernel) -> Access:
+    """Return how a kernel accesses its arguments."""
+    reads = (i for i in range(len(kernel.arg_types)) if i not in kernel.outputs)
+    return Access(tuple(reads), tuple(sorted(kernel.outputs)), kernel.in_place)
 
 
 def is_offloaded(program: ProgramOp) -> bool:

@@ -4,7 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from xdsl.dialects.builtin import ArrayAttr, DenseArrayBase, StringAttr, SymbolNameConstraint, i64
+from xdsl.dialects.builtin import (
+    ArrayAttr,
+    DenseArrayBase,
+    StringAttr,
+    SymbolNameConstraint,
+    UnitAttr,
+    i64,
+)
 from xdsl.ir import Attribute
 from xdsl.irdl import IRDLOperation, irdl_op_definition, opt_prop_def, prop_def, traits_def
 from xdsl.parser import Parser
@@ -29,6 +36,8 @@ class KernelOp(IRDLOperation):
 
     `rows [0]` lists the arguments that may be rows (`cl.row`), each with an index after the bounds.
 
+    `turns` means that kernels take turns in it (`tir.turn`), so that its arguments may share bytes.
+
     `scalars [[0, 4, 12]]` lists scalar arguments: position, size in bytes and value of each.
     `program "key"` means that the weight `key` is the kernel's program, a binary.
     """
@@ -45,6 +54,7 @@ class KernelOp(IRDLOperation):
     function = opt_prop_def(StringAttr)
     scalars = opt_prop_def(ArrayAttr)
     program = opt_prop_def(StringAttr)
+    turns = opt_prop_def(UnitAttr)
     traits = traits_def(SymbolOpInterface())
 
     def __init__(
@@ -60,6 +70,7 @@ class KernelOp(IRDLOperation):
         scalars: Sequence[tuple[int, int, int]] = (),
         program: str = "",
         rows: Sequence[int] = (),
+        turns: bool = False,
     ):
         super().__init__(
             properties={
@@ -74,6 +85,7 @@ class KernelOp(IRDLOperation):
                 "function": StringAttr(function) if function else None,
                 "scalars": ArrayAttr(map(int_array, scalars)) if scalars else None,
                 "program": StringAttr(program) if program else None,
+                "turns": UnitAttr() if turns else None,
             }
         )
 
@@ -149,7 +161,7 @@ class KernelOp(IRDLOperation):
         program = parser.parse_str_literal() if parser.parse_optional_keyword("program") else ""
         op = cls(
             name, arg_types, outputs, global_size, local_size, bounds, in_place, function, scalars,
-            program, rows_,
+            program, rows_, parser.parse_optional_keyword("turns") is not None,
         )  # fmt: skip
         op.attributes |= parser.parse_optional_attr_dict()
         return op
@@ -177,4 +189,6 @@ class KernelOp(IRDLOperation):
         if self.program is not None:
             printer.print_string(" program ")
             printer.print_string_literal(self.program.data)
+        if self.turns is not None:
+            printer.print_string(" turns")
         printer.print_op_attributes(self.attributes)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from xdsl.dialects.builtin import ModuleOp
 from xdsl.ir import Attribute
+from xdsl.utils.exceptions import VerifyException
 
 from .. import nn, tir
 from ..properties import ints
@@ -21,6 +22,14 @@ class Scalar(NamedTuple):
     bytes: int
     """4 or 8"""
     value: int
+
+
+class Turn(NamedTuple):
+    """A kernel that runs within another one."""
+
+    kernel: Kernel
+    arguments: tuple[int, ...]
+    """The parameter of the other kernel for each of its own."""
 
 
 @dataclass(frozen=True)
@@ -51,6 +60,10 @@ class Kernel:
     """The scalar arguments, in order."""
     program: str = ""
     """The weight that holds its program, a binary; empty if it is built from source."""
+    has_turns: bool = False
+    """Whether kernels take turns in it (`tir.turn`), so that its arguments may share bytes."""
+    turns: tuple[Turn, ...] = ()
+    """These kernels, in order, unless the kernel is only declared."""
 
     def position(self, index: int) -> int:
         """Return the parameter of the buffer `index`, counting the scalars before it."""
@@ -96,6 +109,7 @@ class Kernel:
             function,
             scalars,
             program,
+            isinstance(op, KernelOp) and op.turns is not None,
         )
 
     def accepts(self, types: Sequence[Attribute]) -> bool:
@@ -104,9 +118,26 @@ class Kernel:
 
 
 def kernels_of(module: ModuleOp) -> dict[str, Kernel]:
-    """Return every kernel of `module` by name, in one pass over its operations."""
-    return {
+    """Return every kernel of `module` that can be launched, by name.
+
+    Raises VerifyException if a kernel takes turns that the module does not have.
+    """
+    kernels = {
         op.sym_name.data: Kernel.of(op)
         for op in module.body.block.ops
         if isinstance(op, tir.FuncOp | nn.KernelOp | KernelOp)
     }
+    for func, turns in tir.kernels_with_turns(module).items():
+        number = {param: i for i, param in enumerate(func.params)}
+        name = func.sym_name.data
+        missing = next((t.kernel_name for t in turns if t.kernel_name not in kernels), None)
+        if missing is not None:
+            raise VerifyException(f"@{name} has a turn of @{missing}, which the module lacks")
+        taken = tuple(
+            Turn(kernels[turn.kernel_name], tuple(number[arg] for arg in turn.args))
+            for turn in turns
+        )
+        kernels[name] = replace(kernels[name], has_turns=True, turns=taken)
+    for name in tir.called_kernels(module):
+        kernels.pop(name, None)
+    return kernels

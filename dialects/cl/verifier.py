@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from itertools import product
 from math import prod
 from typing import TYPE_CHECKING
@@ -15,7 +15,7 @@ from xdsl.utils.exceptions import VerifyException
 from ...machine.target import Target
 from .. import tir
 from .byte_set import ByteSet
-from .commands import Access, Command, access, is_offloaded
+from .commands import Access, Command, access, access_of, is_offloaded
 from .enqueue_offload import EnqueueOffloadOp
 from .images import verify_image, verify_image_arguments
 from .kernels import Kernel, kernels_of
@@ -229,7 +229,10 @@ class _QueueOrder:
                 )
         if (sizes := op.ranged_sizes) is not None:
             verify_sizes(title(op), sizes, kernel, self.range)
-        self._enqueue(op)
+        if kernel.has_turns:
+            self._turns(op, kernel)
+        else:
+            self._enqueue(op)
         if self.target is not None:
             verify_image_arguments(title(op), types, set(kernel.outputs), self.target)
             group, limit = prod(kernel.local_size or ()), self.target.device.max_work_group_size
@@ -240,25 +243,54 @@ class _QueueOrder:
 
     def _enqueue(self, op: Command) -> None:
         """Verify that reads follow writes, that writes are allowed, and that both are disjoint."""
-        done = access(op, self.kernels or {})
-        for i in done.reads:
-            self._read(op, op.operands[i])
-        for i in done.writes:
-            self._write(op, op.operands[i])
-        for output, other in product(done.writes, range(len(op.operands))):
-            if other not in done.writes or other > output:
-                self._alias(op, other, output, done)
+        self._turn(op, op.operands, access(op, self.kernels or {}))
+        self._aligned(op)
         if isinstance(op, EnqueueOffloadOp) and self.graphs is not None:
             self.graphs.enqueue(op)
+
+    def _turns(self, op: EnqueueKernelOp, kernel: Kernel) -> None:
+        """Verify a launch in which kernels take turns as if each of them were launched.
+
+        Those of a kernel that is only declared are not known.
+        """
+        self._aligned(op)
+        if not kernel.turns:
+            for i in kernel.outputs:
+                self._write(op, op.args[i])
+        for turn in kernel.turns:
+            types = [op.args[i].type for i in turn.arguments]
+            if not turn.kernel.accepts(types):
+                raise VerifyException(
+                    f"{title(op)}: the arguments of the turn of @{turn.kernel.name} "
+                    f"({type_list(types)}) do not match the kernel's parameters "
+                    f"({type_list(turn.kernel.arg_types)})"
+                )
+            self._turn(op, [op.args[i] for i in turn.arguments], access_of(turn.kernel))
+
+    def _aligned(self, op: Command) -> None:
+        """Verify that the arguments of kernels start where the target's sub-buffers may."""
         if self.target is not None and not isinstance(op, EnqueueCopyOp):
             for arg in op.operands:
                 row = row_of(arg)
                 placed = arg if row is None else row.source
                 verify_aligned(op, placed, self._extent(placed), self.target)
 
-    def _alias(self, op: Command, other: int, output: int, done: Access) -> None:
+    def _turn(self, op: Command, operands: Sequence[SSAValue], done: Access) -> None:
+        """Verify the accesses of a command, or of a kernel that takes a turn in it."""
+        for i in done.reads:
+            self._read(op, operands[i])
+        for i in done.writes:
+            self._write(op, operands[i])
+        for output, other in product(done.writes, range(len(operands))):
+            if other not in done.writes or other > output:
+                self._alias(op, operands, (other, output), done)
+
+    def _alias(
+        self, op: Command, operands: Sequence[SSAValue], pair: tuple[int, int], done: Access
+    ) -> None:
         """Verify that a written operand shares no byte with others, except in-place pairs."""
-        values = op.operands[other], op.operands[output]
+        other, output = pair
+        values = operands[other], operands[output]
         given, written = map(self._extent, values)
         if not given.overlaps(written):
             return

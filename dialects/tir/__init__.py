@@ -40,10 +40,12 @@ from .run_condition import (
 )
 from .texel import TexelReadOp, TexelWriteOp
 from .texture import TEXEL, Image, ImageKind, coordinates, image_of, is_texel_type, is_texture
+from .turn import COUNTERS, TurnOp, called_kernels, kernels_with_turns, turns_of
 
 __all__ = [
     "AHEAD",
     "BOUND_AXIS",
+    "COUNTERS",
     "EXPANDED",
     "GRID",
     "PLAIN",
@@ -70,6 +72,8 @@ __all__ = [
     "ScopeAttr",
     "TexelReadOp",
     "TexelWriteOp",
+    "TurnOp",
+    "called_kernels",
     "check_plans_by",
     "coarsest_first",
     "coordinates",
@@ -81,6 +85,7 @@ __all__ = [
     "is_row",
     "is_texel_type",
     "is_texture",
+    "kernels_with_turns",
     "layout_part",
     "packed_shape",
     "packed_type",
@@ -88,6 +93,7 @@ __all__ = [
     "rolled_loops",
     "run_conditions_attribute",
     "run_conditions_of",
+    "turns_of",
     "verify_in_place",
     "verify_indices",
     "verify_layouts",
@@ -98,6 +104,17 @@ __all__ = [
 
 TIR = Dialect(
     "tir",
-    [FuncOp, ForOp, BlockOp, CallOp, BarrierOp, TexelReadOp, TexelWriteOp, LoadQuadOp, DotOp],
+    [
+        FuncOp,
+        ForOp,
+        BlockOp,
+        CallOp,
+        BarrierOp,
+        TexelReadOp,
+        TexelWriteOp,
+        LoadQuadOp,
+        DotOp,
+        TurnOp,
+    ],
     [ScopeAttr, LoopKindAttr, PlanAttr],
 )

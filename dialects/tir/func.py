@@ -40,6 +40,7 @@ from .kernel import (
 from .ops import ForOp
 from .plan import PlanAttr
 from .run_condition import RunCondition, run_conditions_of
+from .turn import verify_turns
 
 
 @irdl_op_definition
@@ -153,6 +154,7 @@ class FuncOp(IRDLOperation):
         verify_plan(self)
         verify_launch(self)
         verify_statements(self)
+        verify_turns(self)
 
     @classmethod
     def parse(cls, parser: Parser) -> FuncOp:

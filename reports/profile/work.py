@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from xdsl.dialects.builtin import ModuleOp
+
 from ...dialects import cl, tir
 from ...dialects.cl.ops import byte_count
 from ...passes.tir.work import kernel_work
@@ -27,10 +29,14 @@ class ProfileWork:
 
 def works_of(program: cl.ProgramOp, ops: list[cl.Command]) -> list[ProfileWork]:
     """Return the work of each command in `ops`."""
-    module = program.parent_block()
-    assert module, "a program is part of a module"
+    module = program.parent_op()
+    assert isinstance(module, ModuleOp), "a program is part of a module"
     functions = (op for op in module.ops if isinstance(op, tir.FuncOp))
     kernels = {function.sym_name.data: _of_kernel(function) for function in functions}
+    for function, turns in tir.kernels_with_turns(module).items():
+        works = [kernels[turn.kernel_name] for turn in turns]
+        adds = sum(work.multiply_adds or 0 for work in works)
+        kernels[function.sym_name.data] = ProfileWork(adds, sum(work.bytes for work in works))
     graphs = cl.graphs_in(program)
     commands = {name: graph.commands for name, graph in graphs.items()}
     works: list[ProfileWork] = []

@@ -31,6 +31,8 @@ class Figure:
     comment: str
 
 
+_LEAST_TURN = 0.1
+"""Least time of a turn in microseconds: 0 would mean that it was not measured."""
 _LEAST = 1e-15
 """Least time in seconds: prevents a division by zero if a coarse clock did not advance."""
 
@@ -62,6 +64,11 @@ def figures_of(readings: Readings, unmeasured: Target) -> dict[str, Figure]:
         figures["launch_microseconds"] = Figure(
             _rounded(1e6 * min(readings.launches)),
             "added to each of many small kernels",
+        )
+    if readings.turns:
+        figures["turn_microseconds"] = Figure(
+            max(_rounded(1e6 * median(readings.turns)), _LEAST_TURN),
+            "added to each of several turns of such a kernel",
         )
     if is_wide:
         figures["vector_registers"] = Figure(AVX512_REGISTERS, "those of 512-bit vectors")

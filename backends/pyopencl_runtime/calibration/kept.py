@@ -20,7 +20,7 @@ from ..build import device_facts
 from ..devices import Device
 from .figures import Figure
 
-_FORMAT = "4"
+_FORMAT = "5"
 """Version of the measurement; if it changes, devices are measured again."""
 
 

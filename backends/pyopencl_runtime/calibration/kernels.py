@@ -4,7 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import TypeAlias
 
+from ....dialects.tir.turn import COUNTERS
 from ....machine.target import Target
 from ....messages.source import Source, SourceModule
 
@@ -30,7 +32,7 @@ class TileKernel:
     @property
     def name(self) -> str:
         """The name of the kernel."""
-        return f"tile_{self.width}_{self.rounds}"
+        return f"tile_{self.width}_{self.rounds}x{self.items}"
 
     @property
     def columns(self) -> int:
@@ -78,7 +80,7 @@ memref.store %new, %sum[%m, %n] : {tile}"""
 %result = memref.load %sum[%m, %n] : {tile}
 memref.store %result, %c[%item, %m, %n] : {results}"""
         return f"""
-tir.func @{self.name}(%a: {column}, %b: {row}, %c: {results}) {_launch(self.items, output=2)} {{
+tir.func @{self.name}(%a: {column}, %b: {row}, %c: {results}) {_launch(self.items, 2)} {{
   tir.for global_x %item = 0 to {self.items} {{
     %sum = memref.alloca() : {tile}
     {for_each(clear)}
@@ -110,7 +112,7 @@ class CopyKernel:
     def __str__(self) -> str:
         parts = f"memref<{self.items}x{self.vectors}x{LANES}xf32>"
         return f"""
-tir.func @{self.name}(%from: {parts}, %to: {parts}) {_launch(self.items, output=1)} {{
+tir.func @{self.name}(%from: {parts}, %to: {parts}) {_launch(self.items, 1)} {{
   tir.for global_x %item = 0 to {self.items} {{
     tir.for serial %vector = 0 to {self.vectors} {{
       tir.for vectorized %lane = 0 to {LANES} {{
@@ -122,14 +124,52 @@ tir.func @{self.name}(%from: {parts}, %to: {parts}) {_launch(self.items, output=
 }}"""
 
 
-def _launch(items: int, output: int) -> str:
+@dataclass(frozen=True)
+class TurnsKernel:
+    """A kernel in which a tile kernel takes several turns; launch it with its `items`."""
+
+    tile: TileKernel
+    turns: int
+
+    name = "turns"
+
+    @property
+    def items(self) -> int:
+        """Work-groups of the launch."""
+        return self.tile.items
+
+    @property
+    def sizes(self) -> tuple[int, ...]:
+        """Words of each buffer: the counters, and those of the tile kernel."""
+        return COUNTERS.element_count(), *self.tile.sizes
+
+    def __str__(self) -> str:
+        tile = self.tile
+        types = [
+            f"memref<{STEPS}x{tile.rows}xf32>",
+            f"memref<{STEPS}x{tile.columns}xf32>",
+            f"memref<{tile.items}x{tile.rows}x{tile.columns}xf32>",
+        ]
+        params = ", ".join(f"%{name}: {type_}" for name, type_ in zip("abc", types, strict=True))
+        turn = f"tir.turn @{tile.name}(%a, %b, %c) : {', '.join(types)}"
+        turns = "\n  ".join([turn] * self.turns)
+        return f"""{tile}
+tir.func @{self.name}(%turns: {COUNTERS}, {params}) {_launch(self.items, 0, 3)} {{
+  {turns}
+}}"""
+
+
+CalibrationKernel: TypeAlias = TileKernel | CopyKernel | TurnsKernel
+
+
+def _launch(items: int, *outputs: int) -> str:
     return (
-        f"attributes {{outputs = array<i64: {output}>, local_size = array<i64: 1, 1, 1>, "
-        f"global_size = array<i64: {items}, 1, 1>}}"
+        f"attributes {{outputs = array<i64: {', '.join(map(str, outputs))}>, "
+        f"local_size = array<i64: 1, 1, 1>, global_size = array<i64: {items}, 1, 1>}}"
     )
 
 
-def source_of(kernels: Iterable[TileKernel | CopyKernel]) -> str:
+def source_of(kernels: Iterable[CalibrationKernel]) -> str:
     """Return the OpenCL C of `kernels`."""
     # Imported here: calibration is rare, and these modules take a tenth of clopt's import time.
     from ....context import CloptContext

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
@@ -15,7 +15,15 @@ import pyopencl as cl
 from ..build import build_kernels
 from ..cache import BinaryCache
 from ..devices import Device
-from .kernels import LANES, CopyKernel, TileKernel, source_of
+from ..processor_time import processor_seconds
+from .kernels import (
+    LANES,
+    CalibrationKernel,
+    CopyKernel,
+    TileKernel,
+    TurnsKernel,
+    source_of,
+)
 
 WIDTHS = (8, 16)
 """The vector widths that are compared: 256 and 512 bits."""
@@ -27,8 +35,8 @@ _ITEMS_EACH = 4
 """Work-items of a tile per compute unit."""
 _ITEM_MADS = 4_000_000
 """Multiply-adds of such a work-item: some 50 microseconds."""
-_SHORT_ITEM_MADS = 400_000
-"""Multiply-adds of a work-item of a small kernel: some 10 microseconds, in which all cores start.
+_SHORT_ITEM_MADS = 1_000_000
+"""Multiply-adds of a work-item of a small kernel: 15 to 30 microseconds, in which all cores start.
 """
 _PART_VECTORS = 256
 """Vectors that a work-item copies: enough to hide its start-up cost."""
@@ -38,10 +46,12 @@ _COPIED_BYTES = 64 << 20
 
 _ROUNDS = 25
 _COPIES = 9
-_SHARED = 1.25
+_SHARED = 1.1
 """Processor seconds per second of wall time from which on several cores are known to work."""
 _BATCHES = 25
 _LAUNCHES = 40
+_TURNS = 8
+"""Turns of a kernel; compilers may copy its text for each."""
 
 
 @dataclass(frozen=True)
@@ -57,6 +67,8 @@ class Readings:
     launches: Sequence[float]
     """Per series of small kernels, the time that each launch adds. Each launch waits for the
     previous one on all cores, as in a network. Empty if only one core worked."""
+    turns: Sequence[float] = ()
+    """Per launch in which the small kernel takes several turns, the time that each turn adds."""
 
 
 @dataclass(frozen=True)
@@ -67,6 +79,7 @@ class Kernels:
     tiles: Sequence[TileKernel]
     copy: CopyKernel
     small: TileKernel
+    turns: TurnsKernel
 
     @classmethod
     def of(cls, device: Device) -> Kernels:
@@ -75,12 +88,14 @@ class Kernels:
         tiles = [_tile(width, units * _ITEMS_EACH, _ITEM_MADS) for width in WIDTHS]
         most = min(_COPIED_BYTES, device.handle.max_mem_alloc_size)
         copy = CopyKernel(max(units, most // _PART_BYTES), _PART_VECTORS)
-        return cls(device, tiles, copy, _tile(WIDTHS[0], units * _LAUNCHES, _SHORT_ITEM_MADS))
+        small = _tile(WIDTHS[0], units * _LAUNCHES, _SHORT_ITEM_MADS)
+        turns = TurnsKernel(replace(small, items=units), _TURNS)
+        return cls(device, tiles, copy, small, turns)
 
     @property
-    def all(self) -> Sequence[TileKernel | CopyKernel]:
+    def all(self) -> Sequence[CalibrationKernel]:
         """All kernels of the measurement."""
-        return *self.tiles, self.copy, self.small
+        return *self.tiles, self.copy, self.small, self.turns
 
     @cached_property
     def source(self) -> str:
@@ -123,6 +138,7 @@ def read(built: Built) -> Readings:
         [[bench.time(t.name, t.items).processor / t.mads for t in tiles] for _ in range(_ROUNDS)],
         [min(bench.time(copy.name, copy.items)) / moved for _ in range(_COPIES)],
         _launches(bench, kernels.small, device.compute_units),
+        _turns(bench, kernels, device.compute_units),
     )
 
 
@@ -143,6 +159,19 @@ def _launches(bench: _Bench, small: TileKernel, units: int) -> list[float]:
     return [max(0.0, time - least) / (_LAUNCHES - 1) for time in series if whole]
 
 
+def _turns(bench: _Bench, kernels: Kernels, units: int) -> list[float]:
+    """Return the seconds that each turn adds, per launch with one work-item per core and turn.
+
+    A launch of the same work without turns follows each, so that load affects both alike.
+    """
+
+    def added() -> float:
+        turns = bench.time(kernels.turns.name, units).wall
+        return max(0.0, turns - bench.time(kernels.small.name, units * _TURNS).wall)
+
+    return [added() / (_TURNS - 1) for _ in range(_BATCHES)]
+
+
 def _tile(width: int, items: int, mads: int) -> TileKernel:
     rows, vectors = _TILE_SHAPES[width]
     once = TileKernel(width, rows, vectors, items=1, rounds=1).mads
@@ -161,7 +190,7 @@ def _now() -> Seconds:
     wall = time.perf_counter()
     # Windows counts processor time in steps of 16 ms, which is too coarse.
     is_fine = time.get_clock_info("process_time").resolution < 1e-6
-    return Seconds(wall, time.process_time() if is_fine else wall)
+    return Seconds(wall, processor_seconds() if is_fine else wall)
 
 
 class _Bench:
@@ -171,8 +200,10 @@ class _Bench:
         self._context, self._queue = context, queue
         self._kernels: dict[str, cl.Kernel] = {}
         self._buffers: list[cl.Buffer] = []  # kernels do not keep their arguments alive
+        self._counters: dict[str, cl.Buffer] = {}
+        """The counters of kernels with turns, which are zero before each launch."""
 
-    def prepare(self, program: cl.Program, kernel: TileKernel | CopyKernel) -> None:
+    def prepare(self, program: cl.Program, kernel: CalibrationKernel) -> None:
         """Allocate and initialise the buffers of `kernel` and run it once."""
         built = self._kernels[kernel.name] = cl.Kernel(program, kernel.name)
         for index, floats in enumerate(kernel.sizes):
@@ -182,11 +213,16 @@ class _Bench:
             cl.enqueue_fill_buffer(self._queue, buffer, np.full(1, 0.5, np.float32), 0, 4 * floats)
             built.set_arg(index, buffer)
             self._buffers.append(buffer)
+            if index == 0 and isinstance(kernel, TurnsKernel):
+                self._counters[kernel.name] = buffer
         self.time(kernel.name, kernel.items)
 
     def time(self, name: str, items: int, launches: int = 1) -> Seconds:
         """Return the total time of some launches of the first `items` work-items."""
         kernel = self._kernels[name]
+        if counters := self._counters.get(name):
+            zero = np.zeros(1, np.int32)
+            cl.enqueue_fill_buffer(self._queue, counters, zero, 0, counters.size).wait()
         start = _now()
         for _ in range(launches):
             cl.enqueue_nd_range_kernel(self._queue, kernel, (items,), (1,))

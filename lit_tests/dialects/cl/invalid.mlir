@@ -415,3 +415,60 @@ builtin.module {
   // expected-error@+1 {{a scalar must have 4 or 8 bytes}}
   cl.kernel @k(memref<4xf32>) outputs [0] global [8] local [8] scalars [[0, 2, 1]]
 }
+
+// -----
+
+// A turn is verified like a launch: what it reads was written in an earlier turn or before.
+builtin.module {
+  tir.func @id(%x: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 4>, local_size = array<i64: 1>} {
+    tir.for global_x %i = 0 to 4 {
+      %a = memref.load %x[%i] : memref<4xf32>
+      memref.store %a, %y[%i] : memref<4xf32>
+    }
+  }
+  tir.func @both(%turns: memref<2x16xi32>, %x: memref<4xf32>, %t: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 0, 2, 3>, global_size = array<i64: 2>, local_size = array<i64: 1>} {
+    tir.turn @id(%t, %y) : memref<4xf32>, memref<4xf32>
+    tir.turn @id(%x, %t) : memref<4xf32>, memref<4xf32>
+  }
+  // expected-error@+1 {{cl.enqueue_kernel @both reads %t before it is written}}
+  cl.program @early(%x: memref<4xf32>, %y: memref<4xf32>) inputs 1 {
+    %turns = cl.alloc : memref<2x16xi32>
+    %t = cl.alloc : memref<4xf32>
+    cl.enqueue_kernel @both(%turns, %x, %t, %y) : memref<2x16xi32>, memref<4xf32>, memref<4xf32>, memref<4xf32>
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module {
+  tir.func @id(%x: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>, global_size = array<i64: 4>, local_size = array<i64: 1>} {
+    tir.for global_x %i = 0 to 4 {
+      %a = memref.load %x[%i] : memref<4xf32>
+      memref.store %a, %y[%i] : memref<4xf32>
+    }
+  }
+  tir.func @wrong(%turns: memref<2x16xi32>, %x: memref<4xf32>, %y: memref<2x2xf32>) attributes {outputs = array<i64: 0, 2>, global_size = array<i64: 2>, local_size = array<i64: 1>} {
+    tir.turn @id(%x, %y) : memref<4xf32>, memref<2x2xf32>
+  }
+  // expected-error@+1 {{the arguments of the turn of @id (memref<4xf32>, memref<2x2xf32>) do not match}}
+  cl.program @types(%x: memref<4xf32>, %y: memref<2x2xf32>) inputs 1 {
+    %turns = cl.alloc : memref<2x16xi32>
+    cl.enqueue_kernel @wrong(%turns, %x, %y) : memref<2x16xi32>, memref<4xf32>, memref<2x2xf32>
+    cl.return
+  }
+}
+
+// -----
+
+builtin.module {
+  tir.func @lost(%turns: memref<2x16xi32>, %x: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 0, 2>, global_size = array<i64: 2>, local_size = array<i64: 1>} {
+    tir.turn @absent(%x, %y) : memref<4xf32>, memref<4xf32>
+  }
+  // expected-error@+1 {{@lost has a turn of @absent, which the module lacks}}
+  cl.program @unknown(%x: memref<4xf32>, %y: memref<4xf32>) inputs 1 {
+    %turns = cl.alloc : memref<2x16xi32>
+    cl.enqueue_kernel @lost(%turns, %x, %y) : memref<2x16xi32>, memref<4xf32>, memref<4xf32>
+    cl.return
+  }
+}

@@ -212,3 +212,18 @@ tir.func @result(%c: memref<i1>, %y: memref<i1>) attributes {outputs = array<i64
 // expected-error@+1 {{runs_if 0 must have one element of i1, not be memref<4xi1>}}
 tir.func @several(%c: memref<4xi1>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>, runs_if = [array<i64: 0, 1>]} {
 }
+
+// -----
+
+// expected-error@+1 {{the first parameter of turns must be an output of type memref<2x16xi32>}}
+tir.func @no_counters(%x: memref<4xf32>, %y: memref<4xf32>) attributes {outputs = array<i64: 1>} {
+  tir.turn @twice(%x, %y) : memref<4xf32>, memref<4xf32>
+}
+
+// -----
+
+// expected-error@+1 {{a kernel with turns must have nothing else}}
+tir.func @more(%turns: memref<2x16xi32>, %y: memref<4xf32>) attributes {outputs = array<i64: 0, 1>} {
+  tir.turn @clear(%y) : memref<4xf32>
+  tir.barrier
+}

@@ -177,16 +177,21 @@ def _dissolve(loop: tir.ForOp, item: SSAValue, extents: Sequence[int]) -> None:
 
 
 def _kernel(members: Sequence[Member], signature: Signature, body: Block, items: int) -> tir.FuncOp:
-    given = (member.kernel.comment for member in members)
-    comments = list(dict.fromkeys(comment.data for comment in given if comment is not None))
-    shown = "; ".join(comments[:_MOST_NAMES])
-    more = f" and {len(comments) - _MOST_NAMES} more" if len(comments) > _MOST_NAMES else ""
     return tir.FuncOp(
         signature.name,
         Region(body),
         signature.outputs,
         constants=signature.constants or None,
-        comment=f"{shown}{more}" or None,
+        comment=joint_comment([member.kernel for member in members]),
         global_size=[items],
         local_size=[1],
     )
+
+
+def joint_comment(kernels: Iterable[tir.FuncOp]) -> str | None:
+    """Return the comment of a kernel that computes what others do."""
+    given = (kernel.comment for kernel in kernels)
+    comments = list(dict.fromkeys(comment.data for comment in given if comment is not None))
+    shown = "; ".join(comments[:_MOST_NAMES])
+    more = f" and {len(comments) - _MOST_NAMES} more" if len(comments) > _MOST_NAMES else ""
+    return f"{shown}{more}" or None

@@ -44,6 +44,11 @@ def cost_of(kernel: tir.FuncOp, target: cl.Target) -> Cost:
 
 def is_eligible(kernel: tir.FuncOp) -> bool:
     """Return whether a kernel's work-items are independent and access only buffers."""
+    return has_single_items(kernel) and all(map(_is_plain, kernel.params))
+
+
+def has_single_items(kernel: tir.FuncOp) -> bool:
+    """Return whether the work-groups of a lowered kernel are single, independent work-items."""
     if kernel.global_size is None or kernel.local_size is None:
         return False
     if any(size != 1 for size in kernel.local_size.iter_values()):
@@ -53,7 +58,7 @@ def is_eligible(kernel: tir.FuncOp) -> bool:
             return False
         if isinstance(op, tir.ForOp) and op.kind.data in (tir.LoopKind.Rolled, *_GROUPED):
             return False
-    return all(map(_is_plain, kernel.params))
+    return True
 
 
 _GROUPED = tuple(kind for kind in tir.LoopKind if kind.value.startswith(("group", "local")))

@@ -35,6 +35,8 @@ MOST_TAPS = 16
 """Columns of a window that are worth unrolling."""
 _SPILLS = 8.0
 """Relative cost of a kernel that spills (1.0 = four waves in flight)."""
+_TWO_WAVES = 0.25
+"""The share of what one wave in flight costs that two waves cost."""
 
 
 @dataclass(frozen=True)
@@ -329,4 +331,4 @@ def _crowd(shape: TexelReduction, tile: TexelTile, target: cl.Target) -> float:
         return target.machine.one_wave_cost
     # The last read can reuse the register of a value that is no longer needed.
     crowded = registers - 1 > available // 4 and shape.taps > 1
-    return target.machine.two_waves_cost if crowded else 1.0
+    return 1.0 + _TWO_WAVES * (target.machine.one_wave_cost - 1.0) if crowded else 1.0

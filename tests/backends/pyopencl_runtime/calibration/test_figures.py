@@ -73,6 +73,14 @@ def test_a_machine_that_lets_one_core_work_says_nothing_of_launches() -> None:
     assert found == {k: v for k, v in values(QUIET).items() if k != "launch_microseconds"}
 
 
+def test_a_turn_takes_some_time_if_it_was_measured() -> None:
+    assert "turn_microseconds" not in values(QUIET)
+    measured = Readings(QUIET.tiles, QUIET.copies, QUIET.launches, [0.0, 0.52e-6, 9e-6])
+    assert values(measured)["turn_microseconds"] == 0.52
+    at_once = Readings(QUIET.tiles, QUIET.copies, QUIET.launches, [0.0, 0.0, 9e-6])
+    assert values(at_once)["turn_microseconds"] == 0.1
+
+
 def test_figures_have_two_digits() -> None:
     odd = Readings([[20 * PS, 9.6543 * PS]], [0.0163e-9], [2.3456e-6])
     found = values(odd)

@@ -223,6 +223,7 @@ def test_a_real_calibration_serves_a_model(
     assert 1 < target.machine.mads_per_nanosecond < 1000
     assert 0.1 < target.machine.bandwidth < 10_000
     assert 0.1 < target.machine.launch_microseconds < 10_000
+    assert 0.1 <= target.machine.turn_microseconds < 10_000
     image = np.random.default_rng(0).random((1, 1, 8, 8), np.float32)
     given = clopt.compile(MODEL, file, {"batch": 1}, device)
     live = clopt.compile(MODEL, dims={"batch": 1}, device=device)
