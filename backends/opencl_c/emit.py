@@ -11,7 +11,7 @@ from .functions import definition
 from .functions.dots import KHR_DOT
 from .functions.trigonometric import COS, SIN, TAN
 from .printer import FETCH, KernelPrinter
-from .turns import WAITING, print_turns
+from .turns import FUNCTIONS, print_turns
 
 _EXTENSIONS = {
     "double": "cl_khr_fp64",
@@ -54,7 +54,7 @@ def emit(module: ModuleOp, target: Target | None = None) -> str:
     kernels = list(printers.values())
     # Functions precede the kernels that call them.
     texts = [printers[name].text() for name in printers if name in called]
-    texts += [WAITING] if joint else []
+    texts += [FUNCTIONS] if joint else []
     texts += [
         print_turns(op, printers) if op in joint else printers[op.sym_name.data].text()
         for op in kernels_of_module

@@ -13,19 +13,23 @@ from .signature import LINE_LENGTH, check_kernel, comment_lines, parameter_list
 from .storage import sizes_of
 from .values import Array
 
-WAIT = "wait_for_items"
-"""The function in which a work-group waits for others."""
-
-WAITING = f"""\
-// Wait until so many items are finished, which work-groups hold that are already running.
-static void {WAIT}(volatile __global int *finished, const int items) {{
-    while (*finished < items) {{
-    }}
+FUNCTIONS = """\
+// Wait until so many shares are finished. Work-groups hold them that are already running.
+static void wait_for_shares(volatile __global int *finished, const int shares) {
+    while (*finished < shares) {
+    }
     // mem_fence does nothing in PoCL 3.1, but no access moves across an atomic operation.
     atomic_add(finished, 0);
     mem_fence(CLK_GLOBAL_MEM_FENCE);
-}}
+}
+
+// Return the first item of a share: a large share for each core, a small one, then single items.
+static int first_item(const int share, const int cores, const int large, const int small) {
+    return min(share, cores) * large + clamp(share - cores, 0, cores) * small
+        + max(share - 2 * cores, 0);
+}
 """
+"""The functions that kernels with turns call."""
 
 _FINISHED = tir.COUNTERS.get_shape()[1]
 """The position of the counter of finished items; that of items taken is the first."""
@@ -34,7 +38,7 @@ _FINISHED = tir.COUNTERS.get_shape()[1]
 def print_turns(func: tir.FuncOp, printers: Mapping[str, KernelPrinter]) -> str:
     """Return the source text of a kernel with turns; `printers` have the kernels, by name.
 
-    Its work-groups take items from one counter and add what they have finished to another.
+    Its work-groups take shares of the items from one counter and add up finished shares in another.
     """
     name = check_kernel(func, len(func.params))
     names = NameScopes()
@@ -54,56 +58,79 @@ def print_turns(func: tir.FuncOp, printers: Mapping[str, KernelPrinter]) -> str:
         buffer = types[param]
         assert isinstance(buffer, Array), "kernels with images take no turns"
         parameters.append(f"{buffer.pointer(position in func.output_indices)}{argument}")
-    item, finished = names.new("item"), f"{counters} + {_FINISHED}"
-    calls: list[str] = []
+    share, item, finished = names.new("share"), names.new("item"), f"{counters} + {_FINISHED}"
+    cores = sizes_of(func.global_size)[0]
+    branches: list[str] = []
     start = 0
     for turn in turns:
-        printer = printers[turn.kernel_name]
-        sizes = sizes_of(printer.func.global_size)
-        end = start + prod(sizes)
+        sizes = sizes_of(printers[turn.kernel_name].func.global_size)
+        shares = _Shares(prod(sizes), cores)
+        number = f"{share} - {start}" if start else share
         values = [arguments[arg] for arg in turn.args]
-        call = _call(turn.kernel_name, [*values, *_indices(item, start, sizes)])
-        wait = f"    {WAIT}({finished}, {start});\n" if start else ""
-        calls.append(f"if ({item} < {end}) {{\n{wait}{indent(call, '    ')}}}")
-        start = end
-    body = " else ".join(calls) + "\n"
+        call = _call(turn.kernel_name, [*values, *_indices(item, sizes)])
+        wait = f"    wait_for_shares({finished}, {start});\n" if start else ""
+        body = shares.text(number, item, call)
+        branches.append(f"if ({share} < {start + shares.count}) {{\n{wait}{indent(body, '    ')}}}")
+        start += shares.count
     return (
         "\n".join(comment_lines(func))
         + "\n__attribute__((reqd_work_group_size(1, 1, 1)))\n"
         + "\n".join(parameter_list(f"__kernel void {name}", parameters))
-        + "\n    // Items are taken in order, so the items that one waits for are running.\n"
-        + f"    for (int {item}; ({item} = atomic_inc({counters})) < {start};) {{\n"
-        + indent(body, " " * 8)
+        + "\n    // Shares are taken in order, so the shares that one waits for are running.\n"
+        + f"    for (int {share}; ({share} = atomic_inc({counters})) < {start};) {{\n"
+        + indent(" else ".join(branches) + "\n", " " * 8)
         + "        mem_fence(CLK_GLOBAL_MEM_FENCE);\n"
         + f"        atomic_inc({finished});\n"
         + "    }\n}\n"
     )
 
 
+class _Shares:
+    """The shares of a turn's items.
+
+    Large ones hold neighbouring items, which have operands in common: half of what each core would
+    get, then a quarter. Single items at the end let all cores finish together.
+    """
+
+    def __init__(self, items: int, cores: int) -> None:
+        self._items, self._cores = items, cores
+        self._large, self._small = items // (2 * cores), items // (4 * cores)
+        rest = items - cores * (self._large + self._small)
+        self._are_single = self._small == 0
+        self.count = items if self._are_single else 2 * cores + rest
+
+    def text(self, share: str, item: str, call: str) -> str:
+        """Return the text that calls the kernel for the items of a share, by number."""
+        if self._are_single:
+            return f"const int {item} = {share};\n{call}"
+        sizes = f"{self._cores}, {self._large}, {self._small}"
+        return (
+            f"const int end = first_item({share} + 1, {sizes});\n"
+            f"for (int {item} = first_item({share}, {sizes}); {item} < end; {item}++) {{\n"
+            f"{indent(call, '    ')}}}\n"
+        )
+
+
 def _call(name: str, arguments: Sequence[str]) -> str:
-    """Return the lines of a call, three levels deep at least."""
-    line = f"{name}({', '.join(arguments)});"
-    if len(line) <= LINE_LENGTH - 12:
+    """Return the lines of a call that is four levels deep."""
+    line, length = f"{name}({', '.join(arguments)});", LINE_LENGTH - 16
+    if len(line) <= length:
         return f"{line}\n"
     lines = [f"{name}("]
     for argument in arguments:
-        if len(lines) > 1 and len(lines[-1]) + len(argument) + 2 <= LINE_LENGTH - 12:
+        if len(lines) > 1 and len(lines[-1]) + len(argument) + 2 <= length:
             lines[-1] += f" {argument},"
         else:
             lines.append(f"    {argument},")
     return "\n".join(lines).removesuffix(",") + ");\n"
 
 
-def _indices(item: str, start: int, sizes: Sequence[int]) -> list[str]:
-    """Return the work-item index of each dimension for an item of a turn."""
-    if prod(sizes) in sizes:  # a row of items
-        number = f"{item} - {start}" if start else item
-        return [number if size == prod(sizes) else "0" for size in sizes]
-    number = f"({item} - {start})" if start else item
+def _indices(item: str, sizes: Sequence[int]) -> list[str]:
+    """Return the work-item index of each dimension for an item."""
     found: list[str] = []
     below = 1
     for size in sizes:
-        index = number if below == 1 else f"{number} / {below}"
+        index = item if below == 1 else f"{item} / {below}"
         is_last = below * size == prod(sizes)
         found.append("0" if size == 1 else index if is_last else f"{index} % {size}")
         below *= size

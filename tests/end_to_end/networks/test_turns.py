@@ -44,6 +44,7 @@ def launches(model: clopt.CompiledModel) -> list[cl.EnqueueKernelOp]:
     return [op for op in model.module.walk() if isinstance(op, cl.EnqueueKernelOp)]
 
 
+@pytest.mark.by_default(cases=1)
 @pytest.mark.usefixtures("quick_builds")
 @pytest.mark.parametrize("name", list(NETWORKS))
 def test_the_results_are_the_same_bit_for_bit(name: str, device: str) -> None:
