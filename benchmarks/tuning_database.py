@@ -22,7 +22,7 @@ TARGET = load_target("pocl")
 DEVICE = DeviceDriver("A processor (benchmark)", "1.0")
 KERNELS = 500
 PLAN = (
-    '#tir.plan<"register-tile", 3, {{local_size = [1, 1, 1], col = 3, width = 8, vectors = 2, '
+    '#tir.plan<"register-tile", 4, {{local_size = [1, 1, 1], col = 3, width = 8, vectors = 2, '
     "row = 1, rows = {}, chunk = 2, parts = 1, panel = plain, order = [0, 2, 3, 1]}}>"
 )
 

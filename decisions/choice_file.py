@@ -4,7 +4,7 @@
     # conv_3
     form 5d0c9f0b51a5a3a2 winograd 4
     # @conv_1: conv, relu
-    plan 45e56ecf52fec923 #tir.plan<"register-tile", 3, {...}>
+    plan 45e56ecf52fec923 #tir.plan<"register-tile", 4, {...}>
 
 A line consists of the kind of the decision, the site's digest and the choice. `#` at the start of a
 line begins a comment. The last of several lines for a site counts.

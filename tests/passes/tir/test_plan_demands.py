@@ -147,8 +147,8 @@ def test_the_same_file_gives_the_same_bytes(file: Path) -> None:
     [
         ("rows = 2", "rows = 13", "@matmul_0: its plan is not a point of rule 'register-tile'"),
         ('"register-tile"', '"tile"', "@matmul_0: its plan is of rule 'tile', but the rules are"),
-        ('"register-tile", 3', '"rows", 1', "its plan does not fit rule 'rows': it has"),
-        ('"register-tile", 3', '"register-tile", 9', "is of version 9 of rule 'register-tile'"),
+        ('"register-tile", 4', '"rows", 1', "its plan does not fit rule 'rows': it has"),
+        ('"register-tile", 4', '"register-tile", 9', "is of version 9 of rule 'register-tile'"),
     ],
 )
 def test_a_plan_that_does_not_fit_is_refused(file: Path, old: str, new: str, reason: str) -> None:
@@ -173,7 +173,7 @@ def test_plans_of_an_older_version_are_left_out(
     module, kernel = lowered()
     assert chosen(file, module, kernel).parameters["rows"] == 4
     (remark,) = remarks_of(module)
-    assert remark.startswith("the demanded plan of @matmul_0 is ignored: it is for version 3")
+    assert remark.startswith("the demanded plan of @matmul_0 is ignored: it is for version 4")
 
 
 def test_passes_note_nothing_unless_asked() -> None:

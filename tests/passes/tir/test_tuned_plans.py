@@ -200,7 +200,7 @@ def test_without_a_device_the_newest_one_counts(tmp_path: Path) -> None:
 def test_plans_of_other_versions_do_not_count(tmp_path: Path) -> None:
     old = of(2, 10.0)
     newer = structs.replace(
-        old, choice=old.choice.replace('"register-tile", 3', '"register-tile", 2')
+        old, choice=old.choice.replace('"register-tile", 4', '"register-tile", 2')
     )
     assert chosen(written(tmp_path / "net.jsonl", of(4, 20.0), newer, of(3, 15.0))) == (3, ())
 

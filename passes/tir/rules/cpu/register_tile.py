@@ -61,6 +61,7 @@ from .register_tile_model import (
     tiles_of_item,
     total_cycles,
 )
+from .streams import AHEAD, AHEAD_DOMAIN, ahead, fetch_ahead, stream_bytes
 
 _WIDTHS = (2, 3, 4, 8, 16)
 
@@ -77,6 +78,7 @@ PARAMETERS = (
     PANEL,
     numbers("order", "the variables as work-items run through them"),
     CONSTANTS,
+    AHEAD,
 )
 
 
@@ -134,6 +136,7 @@ def _domains(contraction: Contraction, target: cl.Target) -> Domains:
         PANEL.name: panel,
         "order": Permutation(len(extents)),
         CONSTANTS.name: CONSTANTS_DOMAIN,
+        AHEAD.name: AHEAD_DOMAIN,
     }
 
 
@@ -167,8 +170,18 @@ def _default(space: Space[Contraction]) -> Params:
             PANEL.name: "packed" if tile.panel else "plain",
             "order": tuple(_grid_order(model, tile)),
             CONSTANTS.name: "packed",
+            AHEAD.name: _ahead(model, tile),
         }
     )
+
+
+def _ahead(model: RegisterTileModel, tile: RegisterTile) -> int:
+    """Return the distance at which a tile should fetch weights that fill its columns."""
+    contraction, target = model.contraction, model.target
+    loads = [load for load in contraction.loads if load.constant is not None]
+    if tile.parts > 1 or len(loads) != 1 or not loads[0].steps[tile.col]:
+        return 0
+    return ahead(stream_bytes(contraction.func, contraction.stage.block), 1, target)
 
 
 def _apply(schedule: Schedule, contraction: Contraction, params: Params) -> None:
@@ -207,6 +220,7 @@ def _apply(schedule: Schedule, contraction: Contraction, params: Params) -> None
     schedule.unroll(vectors)
     schedule.vectorize(lanes)
     schedule.keep_private(contraction.stage.block)
+    fetch_ahead(schedule, contraction.stage.block, params)
     join_grid(schedule, contraction.borders, contraction.output)
 
 
@@ -232,7 +246,7 @@ def _grid_order(model: RegisterTileModel, tile: RegisterTile) -> list[int]:
 
 REGISTER_TILE = Rule(
     "register-tile",
-    3,
+    4,
     Needs(device="cpu", texels=False, reductions=True),
     PARAMETERS,
     _structure,

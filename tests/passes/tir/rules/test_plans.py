@@ -29,9 +29,9 @@ func.func @main(%a: tensor<32x64xf32>, %b: tensor<64x48xf32>) -> tensor<32x48xf3
   func.return %c : tensor<32x48xf32>
 }
 """
-GIVEN = """#tir.plan<"register-tile", 3, {local_size = [1, 1, 1], col = 1, width = 4, vectors = 3,
+GIVEN = """#tir.plan<"register-tile", 4, {local_size = [1, 1, 1], col = 1, width = 4, vectors = 3,
   row = 0, rows = 2, chunk = 4, parts = 1, panel = "packed", order = [1, 0],
-  constants = "plain"}>"""
+  constants = "plain", ahead = 0}>"""
 
 
 ATTENTION = """
@@ -117,7 +117,7 @@ def test_steps_of_a_plan_make_the_same_kernel() -> None:
         ("chunk = 4, ", "", "its plan lacks 'chunk'"),
         ("chunk = 4", "chunk = 4, stride = 1", "it has no parameter 'stride'"),
         ("rows = 2", 'rows = "many"', "its rows is a number, not 'many'"),
-        ('"register-tile", 3', '"register-tile", 2', "its plan is of version 2 of rule"),
+        ('"register-tile", 4', '"register-tile", 2', "its plan is of version 2 of rule"),
         ('"register-tile"', '"tile"', "its plan is of rule 'tile', but the rules are texels"),
     ],
 )

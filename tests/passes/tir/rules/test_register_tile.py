@@ -276,3 +276,24 @@ def test_tiles_fit(m: int, n: int, k: int, registers: int, width: int):
         assert tile.rows * tile.vectors <= registers - 4
         assert tile.width in (2, 4, 8, 16)
         assert tile.cycles > 0
+
+
+AVX512 = POCL.with_facts({"vector_width": 16, "vector_registers": 32, "l1_cache_bytes": 49152})
+
+
+@pytest.mark.parametrize(
+    ("depth", "constants", "target", "distance"),
+    [
+        (2048, [1], AVX512, 8192),
+        (2048, [1], POCL, 0),  # 8 lanes would fetch a line twice
+        (2048, [], AVX512, 0),  # an operand that was just computed is in the caches
+        (64, [1], AVX512, 0),  # weights of 128 KB stay in L2
+    ],
+)
+def test_weights_that_leave_the_caches_are_fetched_ahead(
+    depth: int, constants: list[int], target: cl.Target, distance: int
+):
+    product = kernel(nn.MatmulOp, (128, depth), (depth, 512), constants=constants)
+    plan = default_plan(product, target).data
+    assert plan.rule == "register-tile"
+    assert plan.parameters["ahead"] == distance
