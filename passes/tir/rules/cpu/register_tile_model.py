@@ -136,12 +136,14 @@ def candidates(model: RegisterTileModel) -> Iterator[RegisterTile]:
                 if row == col:
                     continue
                 shape = RegisterTile(row, 1, col, vectors, width)
-                panels = (False, True) if is_near(contraction, shape, 1, target) else (False,)
+                # A single row reads each element of a panel once: the copy would be all its work.
+                may_copy = row_extent > 1
+                is_panel_near = may_copy and is_near(contraction, shape, 1, target)
                 for rows in range(1, min(accumulators // vectors, row_extent) + 1):
-                    for panel in panels:
+                    for panel in (False, True) if is_panel_near else (False,):
                         tile = replace(shape, rows=rows, panel=panel)
                         yield costed(model, tile, lanes)
-                    tile = _in_parts(model, replace(shape, rows=rows))
+                    tile = _in_parts(model, replace(shape, rows=rows)) if may_copy else None
                     if tile is not None:
                         yield costed(model, tile, lanes)
 

@@ -278,6 +278,13 @@ def test_tiles_fit(m: int, n: int, k: int, registers: int, width: int):
         assert tile.cycles > 0
 
 
+@pytest.mark.parametrize("depth", [256, 1024])
+def test_a_single_row_copies_no_panel(depth: int):
+    """It reads each element once, wherever the columns lie."""
+    plan = default_plan(product(1, depth, 1024), POCL).data.parameters
+    assert (plan["panel"], plan["parts"]) == ("plain", 1)
+
+
 AVX512 = POCL.with_facts({"vector_width": 16, "vector_registers": 32, "l1_cache_bytes": 49152})
 
 
