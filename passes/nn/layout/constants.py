@@ -40,11 +40,11 @@ class ConstantLayouts:
         axis = self.work.access(value, self.lane, self.lanes).axis
         op = self.work.contraction
         if op is not None and value in op.operands[1:2]:
-            return (
-                PLAIN
-                if axis is None or not lanes_meet(op, self.lanes)
-                else self._weights(op, type_, axis)
-            )
+            if axis is None:
+                return PLAIN
+            if lanes_meet(op, self.lanes):
+                return self._weights(op, type_, axis)
+            return self._of_small_groups(type_, axis)
         if axis is None or type_.get_shape()[axis] == 1:
             return PLAIN
         return Candidate(LayoutAttr([(axis, self.lanes)]))
@@ -74,6 +74,15 @@ class ConstantLayouts:
             return Candidate(LayoutAttr(blocks))
         row = min(axis + 1, len(type_.get_shape()) - 1)
         return texture_for(type_, blocks, row, self.target)
+
+    def _of_small_groups(self, type_: nn.Tensor, axis: int) -> Candidate:
+        """Return the layout of weights of several groups per block.
+
+        A CPU's schedule packs whole blocks itself, but only a layout pads the last one.
+        """
+        is_whole = type_.get_shape()[axis] % self.lanes == 0
+        is_cpu = self.target.device.device_type == "cpu"
+        return PLAIN if is_whole or not is_cpu else Candidate(LayoutAttr([(axis, self.lanes)]))
 
     def _packs_bytes(self, type_: nn.Tensor) -> bool:
         """Return whether a schedule packs the weights of a product of bytes itself."""

@@ -209,6 +209,20 @@ def test_depthwise_and_unaligned_groups():
     assert "image2d" not in constants(graph, y)[-1]
 
 
+def test_only_a_layout_pads_the_weights_of_small_groups():
+    """Two groups lie in a block of 16 channels; schedules pack whole blocks themselves."""
+    target = cl.Target.from_facts("pocl", {"blocks": "prefer", "vector_width": 16})
+
+    def blocks(channels: int) -> list[str]:
+        graph = Graph((1, channels, 20, 20))
+        y = graph.conv(graph.conv(graph.x, channels, 1), channels, 3, groups=channels // 8)
+        return constants(graph, y, target)
+
+    # The weights of the first convolution, and the biases of both, are blocks in any case.
+    assert blocks(48) == 3 * ["0 by 16, buffer"]
+    assert blocks(40) == 4 * ["0 by 16, buffer"]
+
+
 def test_dilated_transposed_filters_have_the_same_blocks_as_others():
     graph = Graph((1, 16, 20, 20))
     y = graph.add(nn.ConvTransposeOp(graph.x, graph.constant(16, 24, 3, 3), dilations=[2, 2]))
