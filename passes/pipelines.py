@@ -117,14 +117,15 @@ FUSE: tuple[ModulePass, ...] = (
     NNConvToMatmulPass(),
     # Merges batch dimensions into rows: GPU schedules multiply panels of many rows.
     NNFlattenProductsPass(),
+    # A reshape would prevent the fusion of a product and its epilogue, and that of attention where
+    # it stands between a mask and a softmax.
+    NNSinkReshapesPass(),
     # Before the passes that form one kernel for each product.
     NNJoinAttentionPass(),
     # Attention multiplies by a transposed operand, whose rows should be contiguous.
     NNSplitTransposesPass(),
     # Vector loads cannot test each lane, so the border of a convolution's input goes to memory.
     NNSplitPaddingPass(),
-    # A reshape between a product and its epilogue would prevent their fusion.
-    NNSinkReshapesPass(),
     DCEOfNetworks(),
     # Each region becomes one kernel; only constants and reshapes stay outside of regions.
     NNFusePass(),

@@ -25,12 +25,15 @@ class NNFoldConstantsPass(ModulePass):
 
     An operation is left to the device if its result exceeds eight times its operands by more than
     `max_growth` bytes: expanding a scalar is cheaper than loading its copies. The factor 8 lets a
-    cast from int8 to double fold. With `keep_quantized`, constants stay integers if a product reads
+    cast from int8 to double fold. Operations that combine arrays may exceed it by `max_combined`
+    bytes: masks of attention to windows, which compare all pairs of positions, do not differ from
+    one inference to the next. With `keep_quantized`, constants stay integers if a product reads
     them dequantised.
     """
 
     name: ClassVar[str] = "nn-fold-constants"
     max_growth: int = 1 << 16
+    max_combined: int = 1 << 20
     keep_quantized: bool = False
 
     def apply(self, ctx: Context, op: ModuleOp) -> None:
@@ -46,7 +49,9 @@ class NNFoldConstantsPass(ModulePass):
             return
         if self.keep_quantized and isinstance(op, nn.DequantizeOp) and _enters_product(op.result):
             return
-        if _bytes(op.results) > 8 * _bytes(op.operands) + self.max_growth:
+        combines = len(op.operands) > 1 and all(_elements(v) > 1 for v in op.operands)
+        growth = self.max_combined if combines else self.max_growth
+        if _bytes(op.results) > 8 * _bytes(op.operands) + growth:
             return
         operands: list[Array] = []
         for value in op.operands:
@@ -72,6 +77,10 @@ def _enters_product(value: SSAValue) -> bool:
 def _moves(op: nn.NNOp) -> bool:
     is_movement = isinstance(op, nn.ReshapeOp) or op.ROLE is nn.Role.INDEX
     return is_movement and len(op.operands) == 1
+
+
+def _elements(value: SSAValue) -> int:
+    return nn.count(nn.tensor_type(value).get_shape())
 
 
 def _bytes(values: Iterable[SSAValue]) -> int:

@@ -74,8 +74,22 @@ def sink(op: nn.NNOp) -> bool:
         result.replace_all_uses_with(outer.result)
         op.detach()
         op.erase()
+        if view.result.first_use is None:
+            Rewriter.erase_op(view)
+        _cancel(outer)
         return True
     return False
+
+
+def _cancel(view: nn.ReshapeOp) -> None:
+    """Let reshapes back to the shape before `view` use its operand, and erase what is unused."""
+    for use in list(view.result.uses):
+        back = use.operation
+        if isinstance(back, nn.ReshapeOp) and back.result.type == view.x.type:
+            back.result.replace_all_uses_with(view.x)
+            Rewriter.erase_op(back)
+    if view.result.first_use is None:
+        Rewriter.erase_op(view)
 
 
 def _ignores_axes(op: nn.NNOp) -> bool:

@@ -49,6 +49,19 @@ func.func @growth() -> tensor<1000x1000xf32> {
 
 // -----
 
+// A combination of arrays may be larger: attention to windows compares all pairs of positions.
+// CHECK-LABEL: @pairs
+// CHECK-NEXT: nn.constant
+// CHECK-NEXT: func.return
+func.func @pairs() -> tensor<200x1x200xf32> {
+  %x = nn.constant dense<1.0> : tensor<200x1x1xf32>
+  %y = nn.constant dense<2.0> : tensor<1x200xf32>
+  %z = nn.binary sub %x, %y : (tensor<200x1x1xf32>, tensor<1x200xf32>) -> tensor<200x1x200xf32>
+  func.return %z : tensor<200x1x200xf32>
+}
+
+// -----
+
 // A weight whose store is absent, and an index out of range, stay as they are.
 // CHECK-LABEL: @unknown
 func.func @unknown() -> (tensor<4x2xf32>, tensor<f32>) {

@@ -60,3 +60,22 @@ func.func @other_uses(%x: tensor<2x3xf32>) -> (tensor<6xf32>, tensor<6xf32>, ten
   %t = nn.unary neg %v : (tensor<6xf32>) -> tensor<6xf32>
   func.return %r, %s, %t : tensor<6xf32>, tensor<6xf32>, tensor<6xf32>
 }
+
+// -----
+
+// Reshapes there and back, such as those around the mask of attention to windows, cancel, and the
+// first addition keeps a single user.
+// CHECK-LABEL: @back
+// CHECK-NEXT: [[s:%.*]] = nn.binary add %x, %b
+// CHECK-NEXT: [[m:%.*]] = nn.reshape %mask {shape = array<i64: 4, 1, 5>}
+// CHECK-NEXT: [[t:%.*]] = nn.binary add [[s]], [[m]]
+// CHECK-NEXT: [[y:%.*]] = nn.softmax [[t]]
+// CHECK-NEXT: func.return [[y]]
+func.func @back(%x: tensor<4x3x5xf32>, %b: tensor<3x5xf32>, %mask: tensor<1x4x1x5xf32>) -> tensor<4x3x5xf32> {
+  %s = nn.binary add %x, %b : (tensor<4x3x5xf32>, tensor<3x5xf32>) -> tensor<4x3x5xf32>
+  %r = nn.reshape %s {shape = array<i64: 1, 4, 3, 5>} : (tensor<4x3x5xf32>) -> tensor<1x4x3x5xf32>
+  %t = nn.binary add %r, %mask : (tensor<1x4x3x5xf32>, tensor<1x4x1x5xf32>) -> tensor<1x4x3x5xf32>
+  %u = nn.reshape %t {shape = array<i64: 4, 3, 5>} : (tensor<1x4x3x5xf32>) -> tensor<4x3x5xf32>
+  %y = nn.softmax %u {axis = 2 : i64} : (tensor<4x3x5xf32>) -> tensor<4x3x5xf32>
+  func.return %y : tensor<4x3x5xf32>
+}
