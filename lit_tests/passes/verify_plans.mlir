@@ -19,7 +19,7 @@ module {
 // -----
 
 module {
-  // expected-error@+1 {{@older: its plan is of version 1 of rule 'register-tile', which is at version 3; choose a plan again}}
+  // expected-error@+1 {{@older: its plan is of version 1 of rule 'register-tile', which is at version 4; choose a plan again}}
   tir.func @older(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = array<i64: 1>, plan = #tir.plan<"register-tile", 1, {rows = 4}>} {
     tir.for global_x %i = 0 to 8 {
       tir.block "out" (%vi: spatial 8) = affine_map<(d0) -> (d0)> (%i) {
