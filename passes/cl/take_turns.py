@@ -76,7 +76,7 @@ class _TurnJoiner:
 
     def join(self, program: cl.ProgramOp) -> None:
         """Join the launches of a program, and clear the counters of the joint launches."""
-        groups = [_Group(launches) for launches in self._runs(program) if len(launches) > 1]
+        groups = [_TurnGroup(launches) for launches in self._runs(program) if len(launches) > 1]
         if not groups:
             return
         first = groups[0].launches[0]
@@ -146,7 +146,7 @@ class _TurnJoiner:
             )
         return self._small[name]
 
-    def _kernel(self, group: _Group) -> str:
+    def _kernel(self, group: _TurnGroup) -> str:
         """Return the kernel in which the kernels of a group take turns; equal groups share it."""
         names = [op.kernel_name for op in group.launches]
         constants = tuple(
@@ -210,7 +210,7 @@ class _TurnJoiner:
 
 
 @dataclass
-class _Group:
+class _TurnGroup:
     """Launches that take turns, and the arguments of their joint launch after the counters."""
 
     launches: Sequence[cl.EnqueueKernelOp]
