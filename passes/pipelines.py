@@ -276,7 +276,8 @@ def apply_within(
 ) -> None:
     """Apply `passes` to `module`; with a `memory_limit`, keep its programs within these bytes.
 
-    Under a limit, the passes from `nn-choose` on run repeatedly (`memory_limit.lower_within`).
+    Under a limit, the passes from `nn-choose` on run repeatedly (`memory_limit.lower_within`), but
+    not `cl-take-turns`: times are estimated for each launch, and its counters take memory.
     """
     callback = _logged(callback)
     if memory_limit is None:
@@ -290,7 +291,8 @@ def apply_within(
             f"{CLPlanMemoryPass.name}, for example opencl."
         )
     PassPipeline(tuple(passes[:first]), callback).apply(ctx, module)
-    chosen = PassPipeline(tuple(passes[first:]), callback)
+    rest = tuple(each for each in passes[first:] if not isinstance(each, CLTakeTurnsPass))
+    chosen = PassPipeline(rest, callback)
     lower_within(ctx, module, memory_limit, lambda: chosen.apply(ctx, module))
 
 

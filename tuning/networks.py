@@ -82,6 +82,7 @@ class TunedModel:
                 precision=self.precision,
                 choices=path,
                 tuning=tuning,
+                turn_microseconds=0.0,  # each kernel is timed in a launch of its own
             )
         return compiled.stated() if isinstance(compiled, SequenceModel) else compiled
 

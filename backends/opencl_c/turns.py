@@ -32,7 +32,7 @@ static int first_item(const int share, const int cores, const int large, const i
 """The functions that kernels with turns call."""
 
 _FINISHED = tir.COUNTERS.get_shape()[1]
-"""The position of the counter of finished items; that of items taken is the first."""
+"""The position of the counter of finished shares; the first one counts shares that were taken."""
 
 
 def print_turns(func: tir.FuncOp, printers: Mapping[str, KernelPrinter]) -> str:

@@ -127,6 +127,7 @@ def kernels_of(module: ModuleOp) -> dict[str, Kernel]:
         for op in module.body.block.ops
         if isinstance(op, tir.FuncOp | nn.KernelOp | KernelOp)
     }
+    called: set[str] = set()
     for func, turns in tir.kernels_with_turns(module).items():
         number = {param: i for i, param in enumerate(func.params)}
         name = func.sym_name.data
@@ -138,6 +139,5 @@ def kernels_of(module: ModuleOp) -> dict[str, Kernel]:
             for turn in turns
         )
         kernels[name] = replace(kernels[name], has_turns=True, turns=taken)
-    for name in tir.called_kernels(module):
-        kernels.pop(name, None)
-    return kernels
+        called |= {turn.kernel_name for turn in turns}
+    return {name: kernel for name, kernel in kernels.items() if name not in called}

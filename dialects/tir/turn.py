@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from .func import FuncOp
 
 COUNTERS = MemRefType(i32, [2, 16])
-"""The type of the counters of a kernel with turns, each in a cache line of its own: items that were
-taken, and items that are finished."""
+"""The type of the counters of a kernel with turns, each in a cache line of its own: shares of
+work-items that were taken, and shares that are finished."""
 
 
 @irdl_op_definition
@@ -30,10 +30,10 @@ class TurnOp(IRDLOperation):
 
     `tir.turn @conv_0(%x, %w, %y) : memref<…>, memref<…>, memref<…>`
 
-    A `tir.func` with turns has nothing else. Its first parameter, an output, are its `COUNTERS`,
-    which must be zero before each launch. Its work-groups of one take the work-items of the kernels
-    in order, from a counter. So a work-group only waits for others that are running, and any number
-    of work-groups computes all work-items.
+    A `tir.func` with turns has nothing else. Its first parameter, an output, holds its `COUNTERS`,
+    which must be zero before each launch. Its work-groups take shares of the kernels' work-items in
+    order, from a counter. So a work-group only waits for others that are running, and any number of
+    work-groups computes all work-items.
     """
 
     name = "tir.turn"

@@ -23,12 +23,12 @@ from ..tir.schedule.analysis import memref_of
 _LEAST_GAIN = 8.0
 """Microseconds that a turn saves from which turns pay off.
 
-On Zen 5, a launch of PoCL takes 15 to 23 us longer than a turn: YOLO and MobileNetV3-small take 0.7
-of the time, MobileNetV2 0.9. One of Intel's runtime takes 2 us longer, and its compiler inlines all
-turns: MobileNetV2 takes 1.25 times as long."""
+On Zen 5, a launch of PoCL takes 15 to 23 us longer than a turn, and six networks take 0.86 of the
+time with turns. One of Intel's runtime takes 2 us longer: four networks take 0.94 of the time, but
+twice as long to compile."""
 _LEAST_SHARE = 0.02
-"""The share of a launch in the time of a kernel from which it takes turns with others. A runtime
-compiles each kernel with turns on one core, and each kernel in it once more per turn."""
+"""Least share of the launch overhead in the time of a kernel that takes turns. Compilers may copy
+the text of a kernel for each of its turns."""
 _MOST_TURNS = 16
 """Maximum number of turns, so that several cores compile the kernels of a program."""
 _MOST_ARGUMENTS = 120
@@ -133,7 +133,7 @@ class _TurnJoiner:
         yield run
 
     def _is_small(self, op: cl.EnqueueKernelOp) -> bool:
-        """Return whether a launch takes so long, beside its kernel, that turns are faster."""
+        """Return whether the overhead of a launch is a large share of its kernel's time."""
         name = op.kernel_name
         if cl.repeat_of(op) is not None or name not in self._functions:
             return False

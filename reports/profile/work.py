@@ -34,9 +34,9 @@ def works_of(program: cl.ProgramOp, ops: list[cl.Command]) -> list[ProfileWork]:
     functions = (op for op in module.ops if isinstance(op, tir.FuncOp))
     kernels = {function.sym_name.data: _of_kernel(function) for function in functions}
     for function, turns in tir.kernels_with_turns(module).items():
-        works = [kernels[turn.kernel_name] for turn in turns]
-        adds = sum(work.multiply_adds or 0 for work in works)
-        kernels[function.sym_name.data] = ProfileWork(adds, sum(work.bytes for work in works))
+        taken = [kernels[turn.kernel_name] for turn in turns]
+        adds = sum(work.multiply_adds or 0 for work in taken)
+        kernels[function.sym_name.data] = ProfileWork(adds, sum(work.bytes for work in taken))
     graphs = cl.graphs_in(program)
     commands = {name: graph.commands for name, graph in graphs.items()}
     works: list[ProfileWork] = []

@@ -70,6 +70,14 @@ def test_a_kernel_has_a_limited_number_of_turns() -> None:
     assert max(turns) == 16
 
 
+def test_under_a_memory_limit_launches_stay_apart() -> None:
+    """The limit's choices rest on the time of each launch, and counters would exceed it."""
+    least = clopt.compile(chain(), APART).memory.arena_bytes
+    apart, joint = (clopt.compile(chain(), target, memory_limit=least) for target in (APART, TURNS))
+    assert joint.source == apart.source
+    assert joint.memory.arena_bytes + joint.memory.separate_bytes <= least
+
+
 def test_a_saved_model_has_the_same_launches(tmp_path: Path, device: str) -> None:
     model = chain(4)
     feeds = builders.inputs_for(model)
