@@ -20,7 +20,7 @@ from .signature import LINE_LENGTH, check_kernel, comment_lines, parameter_list
 from .storage import sizes_of
 from .text import Texts
 from .types import WIDE_BYTES
-from .unrolling import is_unrolled
+from .unrolling import unrolled_steps
 from .values import (
     Array,
     Assign,
@@ -316,8 +316,9 @@ class KernelPrinter:
         self.names.open()
         name = loop.variable.name = self.names.new(loop.variable.hint)
         end = loop.bound.name if loop.bound is not None else loop.extent
-        if self._unrolls and is_unrolled(loop):
-            self._line("#pragma unroll")
+        if self._unrolls and (steps_at_once := unrolled_steps(loop)) > 1:
+            number = "" if steps_at_once == loop.extent else f" {steps_at_once}"
+            self._line(f"#pragma unroll{number}")
         self._line(f"for ({ctype} {name} = 0; {name} < {end}; {name}++{''.join(steps)}) {{")
         self._block(loop.body)
         self._line("}")

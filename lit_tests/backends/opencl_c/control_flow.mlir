@@ -124,6 +124,44 @@ tir.func @statement(%x: memref<8xf32>, %y: memref<8xf32>) attributes {outputs = 
 // CHECK-NEXT:     }
 // CHECK-NEXT: }
 
+// Two products share each element of x: compilers would load such elements early and spill them.
+tir.func @pairs(%x: memref<32xf32>, %w: memref<8xf32>, %y: memref<32xf32>, %z: memref<32xf32>) attributes {outputs = array<i64: 2, 3>} {
+  tir.for serial %i = 0 to 8 {
+    %v = memref.load %w[%i] : memref<8xf32>
+    %w0 = math.sqrt %v : f32
+    %c8 = arith.constant 8 : index
+    %at1 = arith.addi %i, %c8 : index
+    %c16 = arith.constant 16 : index
+    %at2 = arith.addi %i, %c16 : index
+    %c24 = arith.constant 24 : index
+    %at3 = arith.addi %i, %c24 : index
+    %x0 = memref.load %x[%i] : memref<32xf32>
+    %x1 = memref.load %x[%at1] : memref<32xf32>
+    %x2 = memref.load %x[%at2] : memref<32xf32>
+    %x3 = memref.load %x[%at3] : memref<32xf32>
+    %p0 = arith.mulf %x0, %v : f32
+    memref.store %p0, %y[%i] : memref<32xf32>
+    %q0 = arith.mulf %x0, %w0 : f32
+    memref.store %q0, %z[%i] : memref<32xf32>
+    %p1 = arith.mulf %x1, %v : f32
+    memref.store %p1, %y[%at1] : memref<32xf32>
+    %q1 = arith.mulf %x1, %w0 : f32
+    memref.store %q1, %z[%at1] : memref<32xf32>
+    %p2 = arith.mulf %x2, %v : f32
+    memref.store %p2, %y[%at2] : memref<32xf32>
+    %q2 = arith.mulf %x2, %w0 : f32
+    memref.store %q2, %z[%at2] : memref<32xf32>
+    %p3 = arith.mulf %x3, %v : f32
+    memref.store %p3, %y[%at3] : memref<32xf32>
+    %q3 = arith.mulf %x3, %w0 : f32
+    memref.store %q3, %z[%at3] : memref<32xf32>
+  }
+}
+
+// CHECK: __kernel void pairs(
+// CHECK: #pragma unroll 4{{$}}
+// CHECK-NEXT:     for (int i = 0; i < 8; i++) {
+
 // All lanes store to one place: they take turns.
 tir.func @reduction(%x: memref<4xf32>, %y: memref<1xf32>) attributes {outputs = array<i64: 1>} {
   %c0 = arith.constant 0 : index
