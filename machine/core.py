@@ -7,8 +7,8 @@ from __future__ import annotations
 
 from .machine import MachineFacts
 
-MADS_PER_CYCLE = 2.0
-"""Vector multiply-adds issued per cycle: two units since Haswell (manual), and on Zen."""
+_MAD_UNITS = 2.0
+"""Units for multiply-adds: two since Haswell (manual), and on Zen."""
 LOADS_PER_CYCLE = 2.0
 """Loads issued per cycle, of vectors or scalars: two units since Sandy Bridge (manual)."""
 MAD_CYCLES = 4.0
@@ -23,6 +23,11 @@ LINE_BYTES = 64
 """Bytes of a line of a cache."""
 L1_WAY_BYTES = 4096
 """Bytes of memory whose lines have different places in the first cache, which has 64 sets."""
+
+
+def mads_per_cycle(machine: MachineFacts) -> float:
+    """Return the vector multiply-adds that a core issues per cycle."""
+    return _MAD_UNITS / machine.vector_passes
 
 
 def l2_bytes_per_cycle(machine: MachineFacts) -> float:

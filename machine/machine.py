@@ -15,6 +15,9 @@ class MachineFacts(FactTable):
     """Float32 lanes of a CPU's vector registers, or of a GPU's widest load."""
     vector_registers: int = fact(16, "registers", least=1)
     """Vector registers of a CPU core: 16 with AVX2, 32 with AVX-512."""
+    vector_passes: int = fact(1, "passes", least=1)
+    """Passes through a CPU core's units per vector: 2 where these are half as wide, as for AVX-512
+    on Zen 4."""
     l1_cache_bytes: int = fact(32768, "bytes")
     """L1 data cache of a CPU core."""
     l2_cache_bytes: int = fact(524288, "bytes")
@@ -74,9 +77,6 @@ class MachineFacts(FactTable):
     """The same for packed values, whose transforms cause no memory traffic. A CPU packs blocks of
     channels and computes a few tiles per kernel. A GPU packs texels, also between the transforms;
     with 0 it multiplies plain matrices there."""
-    winograd_microseconds: float = fact(0.0, "µs", least=0)
-    """Fixed cost of a Winograd convolution on an idle device: additional launches with few
-    work-items."""
     weight_images: bool = fact(True)
     """Whether the weights of contractions are stored in images where values are. False suits
     devices that broadcast an element of a buffer to a wave, but not a texel."""

@@ -15,9 +15,9 @@ from ...machine.core import (
     LINE_BYTES,
     LOADS_PER_CYCLE,
     MAD_CYCLES,
-    MADS_PER_CYCLE,
     MEMORY_BYTES_PER_CYCLE,
     l2_bytes_per_cycle,
+    mads_per_cycle,
 )
 from .reuse import footprint, traffic
 from .terms import Terms
@@ -57,7 +57,7 @@ class _Cycles:
 def cores_terms(work: LaunchWork, target: cl.Target) -> Terms:
     """Return the terms of a launch on a CPU."""
     machine = target.machine
-    gigahertz = machine.mads_per_nanosecond / (machine.vector_width * MADS_PER_CYCLE)
+    gigahertz = machine.mads_per_nanosecond / (machine.vector_width * mads_per_cycle(machine))
     # Work-groups go to cores whole; the last ones leave some of these idle.
     rounds = ceil(work.groups / target.device.compute_units)
     share = rounds / work.groups / (1e3 * gigahertz)
@@ -90,7 +90,7 @@ def _cycles(phase: LoopPhase, target: cl.Target) -> _Cycles:
     loads = [access for access in phase.accesses if not access.is_store]
     stores = [access for access in phase.accesses if access.is_store]
     return _Cycles(
-        slots / MADS_PER_CYCLE,
+        slots / mads_per_cycle(target.machine),
         sum(_load_cycles(access, target) for access in loads),
         sum(_store_cycles(access, target) for access in stores),
         phase.chain * MAD_CYCLES if phase.is_loop else 0.0,

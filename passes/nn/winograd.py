@@ -33,6 +33,8 @@ from .winograd_costs import Costs, ElementCounts, TexelCosts
 TILES: dict[Attribute, tuple[int, ...]] = {f32: (4, 2), f16: (2,)}
 """The m of the allowed F(m x m, 3 x 3), by element type."""
 _WEIGHT_BYTES = 4
+_MORE_LAUNCHES = 2
+"""Launches beyond the one of the direct form: the kernels of both transforms."""
 _SLOTS = 1.2
 """Issue slots of a multiply-add on texels, as Mesa's ir3 compiles it for Adreno."""
 
@@ -112,7 +114,7 @@ class ConvByTransforms(RewritePattern):
             costs = Costs()
             return cls(weights, costs, rate, lanes, in_texels, is_choice=False)
         byte = rate / (1e3 * machine.bandwidth)
-        launches = machine.winograd_microseconds * rate
+        launches = 0.0 if lanes else _MORE_LAUNCHES * machine.launch_microseconds * rate
         if in_texels:
             costs = TexelCosts(transform_cost, launches=launches, byte=byte)
         else:

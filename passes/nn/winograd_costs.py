@@ -53,7 +53,7 @@ class Costs:
     weight: float = 0.0
     """Cost of each weight."""
     launches: float = 0.0
-    """The target's `winograd_microseconds`, in products."""
+    """Cost of the launches that the direct form does not need."""
     overlaps: bool = False
     """Whether loads of weights overlap with multiplications."""
 

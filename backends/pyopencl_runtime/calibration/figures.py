@@ -21,6 +21,8 @@ PoCL, where both tiles are equally fast, ten networks took 0.79 to 0.99 of the t
 CLEARLY_FASTER = 1.2
 """The same if the operating system does not report wide vectors: they may be pairs of narrow ones.
 """
+_TWO_PASSES = 1.35
+"""The same for units of the vectors' width: 1.0 to 1.25 on Zen 4, 1.5 to 2 on Xeons and Zen 5."""
 
 
 @dataclass(frozen=True)
@@ -72,6 +74,8 @@ def figures_of(readings: Readings, unmeasured: Target) -> dict[str, Figure]:
         )
     if is_wide:
         figures["vector_registers"] = Figure(AVX512_REGISTERS, "those of 512-bit vectors")
+        if gain < _TWO_PASSES:
+            figures["vector_passes"] = Figure(2, "these take about twice as long as narrow ones")
         cost = unmeasured.machine.winograd_transform_cost
         figures["winograd_transform_cost"] = Figure(
             _rounded(gain * cost),

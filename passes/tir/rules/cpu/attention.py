@@ -15,7 +15,7 @@ from itertools import product
 from math import prod
 
 from .....dialects import cl, tir
-from .....machine.core import LANE_CYCLES, LOADS_PER_CYCLE, MAD_CYCLES, MADS_PER_CYCLE
+from .....machine.core import LANE_CYCLES, LOADS_PER_CYCLE, MAD_CYCLES, mads_per_cycle
 from ...schedule import Schedule
 from ..naive_kernel import NaiveKernel
 from ..rule import Needs, Rule
@@ -187,7 +187,7 @@ class AttentionModel:
     def _tile(self, rows: int, vectors: int, steps: int) -> float:
         """Return the cycles of a tile of some rows of vectors."""
         step = max(
-            rows * vectors / MADS_PER_CYCLE,
+            rows * vectors / mads_per_cycle(self.target.machine),
             (rows + vectors) / LOADS_PER_CYCLE,
             MAD_CYCLES,
         )

@@ -11,7 +11,7 @@ from __future__ import annotations
 from typing import ClassVar
 
 from .....dialects.tir import QUAD
-from .....machine.core import LOADS_PER_CYCLE, MAD_CYCLES, MADS_PER_CYCLE
+from .....machine.core import LOADS_PER_CYCLE, MAD_CYCLES, mads_per_cycle
 from ...schedule import Schedule
 from ..naive_kernel import NaiveKernel
 from ..rule import Needs, Rule
@@ -41,7 +41,7 @@ class ByteTileModel(ChannelTileModel):
         """Return the cycles of one tile, whose operands are small enough to be in a cache."""
         sums = tile.blocks * tile.columns
         step = max(
-            sums / MADS_PER_CYCLE,
+            sums / mads_per_cycle(self.target.machine),
             (tile.blocks + tile.columns) / LOADS_PER_CYCLE,
             MAD_CYCLES,
         )

@@ -14,9 +14,9 @@ from .....machine.core import (
     LINE_BYTES,
     LOADS_PER_CYCLE,
     MAD_CYCLES,
-    MADS_PER_CYCLE,
     MEMORY_BYTES_PER_CYCLE,
     l2_bytes_per_cycle,
+    mads_per_cycle,
 )
 from ..images import ImageRange
 from ..shared.contraction import Contraction, OperandLoad, element_bytes, is_packed
@@ -272,7 +272,7 @@ def costed(model: RegisterTileModel, tile: RegisterTile, lanes: LaneSteps) -> Re
             far += LINE_BYTES
     accumulators = tile.rows * tile.vectors
     step_cycles = max(
-        accumulators / MADS_PER_CYCLE,
+        accumulators / mads_per_cycle(target.machine),
         loads / LOADS_PER_CYCLE,
         traffic / l2_bytes_per_cycle(target.machine),
         mad_cycles(target, accumulators, _shared(model, tile, lanes)),

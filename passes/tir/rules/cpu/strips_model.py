@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from .....dialects import cl
-from .....machine.core import MADS_PER_CYCLE, MEMORY_BYTES_PER_CYCLE, l2_bytes_per_cycle
+from .....machine.core import MEMORY_BYTES_PER_CYCLE, l2_bytes_per_cycle, mads_per_cycle
 from ...schedule.analysis import memref_of, written
 from ..naive_kernel import NaiveKernel
 from ..shared.contraction import OperandLoad, contraction_of, element_bytes
@@ -301,7 +301,7 @@ class StripsModel:
         clock = (
             1e3
             * target.machine.mads_per_nanosecond
-            / (MADS_PER_CYCLE * target.machine.vector_width)
+            / (mads_per_cycle(target.machine) * target.machine.vector_width)
         )
         return (
             lead / units

@@ -11,7 +11,7 @@ from math import isqrt, sqrt
 from xdsl.ir.affine import AffineExpr
 
 from .....dialects import cl
-from .....machine.core import LOADS_PER_CYCLE, MAD_CYCLES, MADS_PER_CYCLE, l2_bytes_per_cycle
+from .....machine.core import LOADS_PER_CYCLE, MAD_CYCLES, l2_bytes_per_cycle, mads_per_cycle
 from ...schedule.analysis import accesses, memref_of, written
 from ..images import ImageRange
 from ..naive_kernel import NaiveKernel
@@ -224,7 +224,7 @@ class WinogradModel:
         is_near = tiles == 1 or vectors * shape.inputs <= target.machine.l1_cache_bytes / 2
         fetched = choice.blocks if self.ahead(choice.blocks) else 0
         step = max(
-            sums / MADS_PER_CYCLE,
+            sums / mads_per_cycle(target.machine),
             (points + choice.blocks + fetched) / LOADS_PER_CYCLE,
             0 if is_near else 2 * vectors / l2_bytes_per_cycle(target.machine),
             MAD_CYCLES,

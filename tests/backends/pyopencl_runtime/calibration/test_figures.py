@@ -43,6 +43,13 @@ def test_vectors_of_the_processor_need_not_be_faster(gain: float, width: int) ->
     assert figures_of(readings, WIDE)["vector_width"].value == width
 
 
+@pytest.mark.parametrize(("gain", "passes"), [(0.9, None), (1.0, 2), (1.25, 2), (1.5, None)])
+def test_wide_vectors_that_are_not_faster_take_two_passes(gain: float, passes: int | None) -> None:
+    readings = Readings([[gain * 10 * PS, 10 * PS]], QUIET.copies, QUIET.launches)
+    found = figures_of(readings, WIDE).get("vector_passes")
+    assert (found.value if found else None) == passes
+
+
 @pytest.mark.parametrize(("gain", "width"), [(0.5, 8), (1.0, 8), (1.15, 8), (1.25, 16), (2.0, 16)])
 def test_other_vectors_are_wide_only_where_that_is_clearly_faster(gain: float, width: int) -> None:
     found = values(Readings([[gain * 10 * PS, 10 * PS]], QUIET.copies, QUIET.launches))

@@ -40,6 +40,9 @@ def plan_of(proto: onnx.ModelProto, target: str) -> dict[str, Any]:
     return dict(found.data.parameters)
 
 
+TWO_PASSES = f"{AVX512} vector_passes=2"
+
+
 def registers(values: dict[str, Any]) -> int:
     """The sums, a vector of weights for each block, and one element."""
     return values["blocks"] * values["columns"] + values["blocks"] + 1
@@ -77,6 +80,14 @@ def test_a_tile_reads_few_weights_from_the_second_cache():
     """With 512 channels, they exceed L1: more columns than blocks, unless weights come ahead."""
     values = plan(512, 256, 28, LARGE_L2)
     assert values["columns"] >= 3 * values["blocks"]
+
+
+@pytest.mark.parametrize(("channels", "size"), [(512, 14), (1024, 7)])
+def test_no_sum_is_computed_twice_where_loads_cost_little(channels: int, size: int):
+    """Vectors take two passes through the arithmetic units; elements of x take a slot each."""
+    values = plan(channels, channels, size, TWO_PASSES)
+    assert size**2 % values["columns"] == 0
+    assert channels // 16 % values["blocks"] == 0
 
 
 def test_rows_that_exceed_the_second_cache_are_read_once():

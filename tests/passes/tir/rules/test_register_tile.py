@@ -100,10 +100,10 @@ def test_a_strided_convolution_makes_vectors_of_channels():
 
 
 def test_a_core_that_loads_single_lanes_at_no_cost_gathers(monkeypatch: pytest.MonkeyPatch):
-    for name, value in {"LANE_CYCLES": 0.001, "MADS_PER_CYCLE": 100.0}.items():
-        monkeypatch.setattr(register_tile_model, name, value)
+    monkeypatch.setattr(register_tile_model, "LANE_CYCLES", 0.001)
     monkeypatch.setattr(register_tile_model, "mad_cycles", lambda target, sums, shared: 0.0)
     monkeypatch.setattr(register_tile_model, "l2_bytes_per_cycle", lambda machine: 1e6)
+    monkeypatch.setattr(register_tile_model, "mads_per_cycle", lambda machine: 100.0)
     _, tile = tile_of(strided_conv())
     assert tile.gathers
 
