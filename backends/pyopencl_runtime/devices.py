@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -14,6 +15,7 @@ from ...accelerators import accelerators
 from ...errors import CloptError
 from ...targets import load_target, target_names, with_facts
 from .environment import check_process, environment_of_runtimes
+from .pinning import on_separate_cores
 from .pitch import image_pitch_alignment
 from .system import has_avx512
 
@@ -23,6 +25,8 @@ if TYPE_CHECKING:
 
 POCL = "Portable Computing Language"
 """The platform of PoCL."""
+POCL_AFFINITY = "POCL_AFFINITY"
+"""PoCL's own variable for the placement of its threads; what the user sets there holds."""
 AVX512_REGISTERS = 32
 """Vector registers of processors with AVX-512; narrower vectors can use all of them, too."""
 
@@ -124,8 +128,11 @@ def list_devices() -> tuple[Device, ...]:
 
 @cache
 def _listed() -> tuple[Device, ...]:
-    with environment_of_runtimes():
+    with environment_of_runtimes(), on_separate_cores() as started:
         handles = _handles()
+        started.are_pinned = POCL_AFFINITY not in os.environ and any(
+            handle.platform.name == POCL for handle in handles
+        )
     handles.sort(key=_rank)
     return tuple(_describe(index, handle) for index, handle in enumerate(handles))
 
