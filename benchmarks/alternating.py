@@ -46,7 +46,10 @@ class Rival:
 def by_onnxruntime(
     model: onnx.ModelProto, inputs: Arrays, expected: np.ndarray, threads: int
 ) -> Rival:
-    """Return onnxruntime on threads that do not spin, with its inputs and output in place."""
+    """Return onnxruntime with its inputs and output in place.
+
+    Its threads do not spin: that would count as CPU time.
+    """
     options = onnxruntime.SessionOptions()
     options.intra_op_num_threads = threads
     options.add_session_config_entry("session.intra_op.allow_spinning", "0")

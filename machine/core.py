@@ -30,6 +30,11 @@ def mads_per_cycle(machine: MachineFacts) -> float:
     return _MAD_UNITS / machine.vector_passes
 
 
+def gigahertz(machine: MachineFacts) -> float:
+    """Return the clock of a core whose multiply-adds reach their measured rate."""
+    return machine.mads_per_nanosecond / (machine.vector_width * mads_per_cycle(machine))
+
+
 def l2_bytes_per_cycle(machine: MachineFacts) -> float:
     """Return the bytes read from L2 per cycle: half of the peak, which loops do not reach.
 

@@ -24,7 +24,8 @@ It admits 28 sums in 16 steps. A limit of 128 makes networks 3 % slower (Intel's
 """
 _STEPS_OF_PAIRS = 4
 """Copies of a step whose sums share elements in pairs. In a longer text, Intel's compiler loads
-such an element early and spills it: tiles of 2 x 7 to 2 x 13 sums took 1.1 to 1.7 times as long."""
+such an element early and spills it: tiles of 2 x 7 to 2 x 13 sums took 1.1 to 1.7 times as long
+(Zen 4)."""
 _LEAST_PAIRS = 4
 """Fewest such elements in a step."""
 

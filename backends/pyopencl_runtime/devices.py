@@ -15,7 +15,7 @@ from ...accelerators import accelerators
 from ...errors import CloptError
 from ...targets import load_target, target_names, with_facts
 from .environment import check_process, environment_of_runtimes
-from .pinning import on_separate_cores
+from .pinning import pin_to_cores, running_threads
 from .pitch import image_pitch_alignment
 from .system import has_avx512
 
@@ -128,11 +128,12 @@ def list_devices() -> tuple[Device, ...]:
 
 @cache
 def _listed() -> tuple[Device, ...]:
-    with environment_of_runtimes(), on_separate_cores() as started:
+    earlier = running_threads()
+    with environment_of_runtimes():
         handles = _handles()
-        started.are_pinned = POCL_AFFINITY not in os.environ and any(
-            handle.platform.name == POCL for handle in handles
-        )
+    has_pocl = any(handle.platform.name == POCL for handle in handles)
+    if has_pocl and POCL_AFFINITY not in os.environ:
+        pin_to_cores(running_threads() - earlier)
     handles.sort(key=_rank)
     return tuple(_describe(index, handle) for index, handle in enumerate(handles))
 

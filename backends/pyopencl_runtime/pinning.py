@@ -7,45 +7,30 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator
-from contextlib import contextmanager, suppress
-from dataclasses import dataclass
+from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
 _TASKS = Path("/proc/self/task")
 
 
-@dataclass
-class StartedThreads:
-    """The threads that the body of `on_separate_cores` starts."""
-
-    are_pinned: bool = True
-    """Whether each gets a core; the body may decide it."""
-
-
-@contextmanager
-def on_separate_cores() -> Generator[StartedThreads]:
-    """Pin each thread that the body starts to a core of its own.
-
-    This only happens if there is a thread for each core on which the process may run. Elsewhere
-    other processes may need some of the cores more.
-    """
-    started = StartedThreads()
-    if sys.platform != "linux":
-        yield started
-        return
-    before = _threads()
-    yield started
-    threads, cores = sorted(_threads() - before), sorted(os.sched_getaffinity(0))
-    if started.are_pinned and len(threads) == len(cores):
-        for thread, core in zip(threads, cores, strict=True):
-            with suppress(OSError):  # the thread has ended, or a sandbox forbids it
-                os.sched_setaffinity(thread, {core})
-
-
-def _threads() -> set[int]:
-    """Return the identifiers of the threads of this process."""
+def running_threads() -> set[int]:
+    """Return the identifiers of the threads of this process; none where Linux does not tell."""
     try:
         return {int(entry.name) for entry in _TASKS.iterdir()}
-    except OSError:  # /proc is not mounted
+    except OSError:  # another system, or /proc is not mounted
         return set()
+
+
+def pin_to_cores(threads: Collection[int]) -> None:
+    """Pin each thread to a core of its own, if there is one for each core of the process.
+
+    Otherwise the threads may move: other processes may need some of the cores more.
+    """
+    if sys.platform != "linux":
+        return
+    cores = sorted(os.sched_getaffinity(0))
+    if len(threads) == len(cores):
+        for thread, core in zip(sorted(threads), cores, strict=True):
+            with suppress(OSError):  # the thread has ended, or a sandbox forbids it
+                os.sched_setaffinity(thread, {core})

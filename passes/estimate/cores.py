@@ -16,6 +16,7 @@ from ...machine.core import (
     LOADS_PER_CYCLE,
     MAD_CYCLES,
     MEMORY_BYTES_PER_CYCLE,
+    gigahertz,
     l2_bytes_per_cycle,
     mads_per_cycle,
 )
@@ -57,10 +58,9 @@ class _Cycles:
 def cores_terms(work: LaunchWork, target: cl.Target) -> Terms:
     """Return the terms of a launch on a CPU."""
     machine = target.machine
-    gigahertz = machine.mads_per_nanosecond / (machine.vector_width * mads_per_cycle(machine))
     # Work-groups go to cores whole; the last ones leave some of these idle.
     rounds = ceil(work.groups / target.device.compute_units)
-    share = rounds / work.groups / (1e3 * gigahertz)
+    share = rounds / work.groups / (1e3 * gigahertz(machine))
     items = work.groups * work.group_items
     cycles = items * sum(
         phase.times * (_cycles(phase, target).total + _LOOP_CYCLES * phase.is_loop)

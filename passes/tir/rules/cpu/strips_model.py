@@ -10,7 +10,7 @@ from xdsl.ir import SSAValue
 from xdsl.ir.affine import AffineDimExpr
 
 from .....dialects import cl
-from .....machine.core import MEMORY_BYTES_PER_CYCLE, l2_bytes_per_cycle, mads_per_cycle
+from .....machine.core import MEMORY_BYTES_PER_CYCLE, gigahertz, l2_bytes_per_cycle
 from ...schedule.analysis import memref_of, written
 from ..naive_kernel import NaiveKernel
 from ..shared.contraction import OperandLoad, contraction_of, element_bytes
@@ -298,11 +298,7 @@ class StripsModel:
         products = self.product.cost(self.product.best)
         moved = self.shape.bytes(rows) / units
         reads = self.shape.weights / units / bytes_per_cycle(self.target, self.shape.weights)
-        clock = (
-            1e3
-            * target.machine.mads_per_nanosecond
-            / (mads_per_cycle(target.machine) * target.machine.vector_width)
-        )
+        clock = 1e3 * gigahertz(target.machine)
         return (
             lead / units
             + max(products / units, reads)
