@@ -151,6 +151,10 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--output", type=Path, default=HERE / "results" / "starts")
     args = parser.parse_args()
+    choices = [*models.NAMES, *models.UNTUNED]
+    for name in args.names:
+        if name not in choices:
+            parser.error(f"unknown network {name}; choose from {', '.join(choices)}")
     rows: list[Starts] = []
     for name in args.names:
         for device in [*args.devices, *args.rivals]:
